@@ -70,27 +70,37 @@ extension Unmanaged<Lane> {
 
 extension Pool.Configuration {
   /// Reads the settings of the pool from the environment. GRANDCENTRAL_WIDTH fixes the width,
-  /// GRANDCENTRAL_THREADS the maximum number of threads. Other values than positive numbers are
-  /// reported and ignored.
+  /// GRANDCENTRAL_THREADS the maximum number of threads. A number beyond the maximum means the
+  /// maximum. Other values than positive numbers are reported and ignored.
   static func fromEnvironment() -> Pool.Configuration {
     let fixedWidth = positive("GRANDCENTRAL_WIDTH", atMost: 512)
     let width = fixedWidth ?? CPULimits.machine.width()
-    let most = positive("GRANDCENTRAL_THREADS", atMost: 1000) ?? 1000
+    let maxThreads = positive("GRANDCENTRAL_THREADS", atMost: 1000) ?? 1000
     var configuration = Pool.Configuration(
-      width: min(width, most),
-      readWidth: fixedWidth != nil ? nil : { @Sendable in min(CPULimits.machine.width(), most) },
+      width: min(width, maxThreads),
+      readWidth: fixedWidth != nil
+        ? nil : { @Sendable in min(CPULimits.machine.width(), maxThreads) },
       readMask: fixedWidth != nil ? nil : CPULimits.machine.affinity,
-      softThreads: min(most, max(64, 4 * width)), maxThreads: most)
+      softThreads: min(maxThreads, max(64, 4 * width)), maxThreads: maxThreads)
     configuration.hasEffects = true
-    BlackBox.setLimits(width: width, maxThreads: most)
+    BlackBox.setLimits(width: width, maxThreads: maxThreads)
     return configuration
   }
 
-  private static func positive(_ name: String, atMost most: Int) -> Int? {
+  private static func positive(_ name: String, atMost maximum: Int) -> Int? {
     guard let text = Process.environment(name) else { return nil }
-    if let value = Int(text), value > 0 { return min(value, most) }
+    if let value = positive(in: text, atMost: maximum) { return value }
     report(
       .settingIgnored, "GRAND CENTRAL: \(name)='\(text)' is not a positive number and is ignored.")
     return nil
+  }
+
+  /// The positive number that a text is, at most `maximum`; `nil`: it is something else.
+  static func positive(in text: String, atMost maximum: Int) -> Int? {
+    if let value = Int(text) { return value > 0 ? min(value, maximum) : nil }
+    // A number of any length: beyond the range of Int it is beyond the maximum too.
+    let digits = text.utf8.first == UInt8(ascii: "+") ? text.utf8.dropFirst() : text.utf8[...]
+    let zero = UInt8(ascii: "0")
+    return !digits.isEmpty && digits.allSatisfy { zero...zero + 9 ~= $0 } ? maximum : nil
   }
 }

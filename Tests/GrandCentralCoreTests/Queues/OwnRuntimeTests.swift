@@ -58,6 +58,16 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
     }
   }
 
+  @Test(arguments: [
+    ("1", 1), ("+7", 7), ("511", 511), ("513", 512), ("9223372036854775807", 512),
+    ("9223372036854775808", 512), ("99999999999999999999", 512), ("+99999999999999999999", 512),
+    ("0", nil), ("-1", nil), ("-99999999999999999999", nil), ("", nil), ("+", nil), ("1e3", nil),
+    ("99999999999999999999x", nil), ("many", nil),
+  ])
+  func `with a number beyond the maximum means the maximum`(text: String, value: Int?) {
+    #expect(Pool.Configuration.positive(in: text, atMost: 512) == value)
+  }
+
   @Test func `without a width leaves it to follow the machine`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       unsetenv("GRANDCENTRAL_WIDTH")
