@@ -353,7 +353,7 @@ def self_test():
 PROSE_SAMPLES = [
     "README.md", "CHANGELOG.md", "Docs/Verification.md",
     "Sources/GrandCentral/GrandCentral.docc/Tutorials/HashingFiles.tutorial", "Sources/GrandCentralCore/Pool/README.md",
-    "Sources/CLinux/CLinux.c", "Tests/Probes/FaultProbe/FaultProbe.swift", "Tests/CConformance/Check.c",
+    "Sources/CLinux/Threads.c", "Tests/Probes/FaultProbe/FaultProbe.swift", "Tests/CConformance/Check.c",
     "Tests/ParityTests/Lists/missing.tsv", "Tests/Support/Sources/CFaults/include/CFaults.h",
     "Verification/Models/main.swift", "Comparison/Package.swift", "Examples/Package.swift",
     "Benchmarks/Package.swift", "KnownIssues/HangUp.c", "scripts/dev", "scripts/verbs/tidy.sh", ".ci/run",

@@ -14,7 +14,9 @@
 
 #include "GrandCentralBoardPage.h"
 #include "GrandCentralConcurrency.h"
+#include "GrandCentralDescriptorSpace.h"
 #include "GrandCentralFork.h"
+#include "GrandCentralInotify.h"
 #include "GrandCentralInstructions.h"
 #include "GrandCentralLibraries.h"
 #include "GrandCentralMemory.h"

@@ -1,5 +1,4 @@
-// Descriptors that become readable (eventfd(2), epoll(7), timerfd_create(2), inotify(7)), and how
-// many bytes others hold.
+// The descriptors by which the engine waits: eventfd(2), epoll(7), timerfd_create(2).
 #ifndef GRANDCENTRAL_READINESS_H
 #define GRANDCENTRAL_READINESS_H
 
@@ -36,18 +35,5 @@ int gc_poll_now(int descriptor, int events);
 int gc_timer_make(bool realtime);
 // Sets the timer to fire once, at an absolute time of its clock.
 void gc_timer_set(int timer, uint64_t nanoseconds);
-
-// Makes a close-on-exec, non-blocking inotify(7) instance. Returns -1 with errno set on failure.
-int gc_inotify_make(void);
-// inotify_add_watch(2) returns the number of a watch or a negative errno; inotify_rm_watch(2)
-// returns 0 or an errno.
-int gc_inotify_watch(int instance, const char *_Nonnull path, uint32_t mask);
-int gc_inotify_unwatch(int instance, int number);
-
-// ioctl(2) FIONREAD and SIOCOUTQ, and fcntl(2) F_GETPIPE_SZ. Each returns a number, or -1 with
-// errno set.
-int gc_readable_bytes(int descriptor);
-int gc_unsent_bytes(int descriptor);
-int gc_pipe_bytes(int descriptor);
 
 #endif
