@@ -1,4 +1,7 @@
 // Room: Models/Boards. A record of the board: a thread writes it, and another process reads it.
+// Invariant: a record that a reader accepts is whole, of one turn. The watch sees each change of
+// the board before it sleeps without a limit.
+// Protocol: BlackBox/BoardRecord (turn, data, turn) and BlackBox/WatchSignal.
 
 extension Catalogue {
   static var boards: [EngineModel] {

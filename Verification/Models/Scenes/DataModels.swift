@@ -1,4 +1,6 @@
 // Room: Models/Data. The flat copy of a value's bytes, which several threads request at once.
+// Invariant: all threads that ask get the same memory, with all bytes, and it is freed once.
+// Protocol: each thread makes a copy and offers it by one exchange; the losing copy is freed.
 
 extension Catalogue {
   static var data: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/EventSources. Timer sources and read sources, from the kernel to their handlers.
+// Invariant: a source handles each event of its last schedule or registration once, none early, and
+// none after its cancellation; a source that has ended is registered nowhere.
+// Protocol: Sources/SourceState, Sources/Timer/TimerSetting, Reactor/SharedDescriptor.
 
 extension Catalogue {
   static var eventSources: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/FileRings. The thread that submits transfers: its sleeps and its wake-ups.
+// Invariant: each operation ends once, also one that is stopped in any state or refused by the
+// kernel, and all slots are free at the end.
+// Protocol: the head of IO/FileRing, "Before the ring thread sleeps".
 
 extension Catalogue {
   static var fileRings: [EngineModel] {

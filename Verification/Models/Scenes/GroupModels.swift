@@ -1,4 +1,7 @@
 // Room: Models/Groups. DispatchGroup: members enter and leave, threads wait, notifications run.
+// Invariant: a wait ends after all members of its generation and sees what they wrote; each
+// notification is delivered once, after the members, in the order of the generations.
+// Protocol: Coordination/GroupState. Further models: GroupWaitModels, GroupReleaseModels.
 
 extension Catalogue {
   static var groups: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/Growth. A regular file that grows while its source handles the end.
+// Invariant: bytes that are written beside the handling of the end are reported, and nothing
+// is reported to a source that has left.
+// Protocol: Reactor/SharedDescriptor+Growth; a thread acts as Sources/Descriptor/FileGrowth.
 
 extension Catalogue {
   static var growths: [EngineModel] {

@@ -1,5 +1,5 @@
-// Room: Models/Rings. LocalQueue: its owner puts and takes, other workers steal. Head and tail
-// start two before their wrap-around.
+// Room: Models/LocalQueues. LocalQueue: its owner puts and takes, other workers steal. Head and
+// tail start two before their wrap-around.
 
 extension Catalogue {
   /// A thief takes nodes, which must come in order, and then steals the rest.

@@ -1,4 +1,4 @@
-// Room: Models/Mains. The main queue: the word that says that there is work, and the wake-up
+// Room: Models/MainQueues. The main queue: the word that says that there is work, and the wake-up
 // descriptor of a run loop.
 
 extension Catalogue {

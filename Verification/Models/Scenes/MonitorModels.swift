@@ -1,4 +1,8 @@
 // Room: Models/Monitors. The monitor's thread: when it sleeps, when it is made, when it is refused.
+// Invariant: while work waits, the monitor does not sleep, or a retry for its refused thread is
+// kept.
+// Protocol: Pool/MonitorMode: a submitter stores work and then reads the mode, the monitor
+// stores the mode and then looks for work.
 
 extension Catalogue {
   static var monitors: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/Onces. Once: the first caller runs the closure, the others wait for its end.
+// Invariant: the closure runs once, and each caller returns after its end and sees what it
+// wrote.
+// Protocol: Coordination/Once: not begun, running, running with waiters, done.
 
 extension Catalogue {
   static var onces: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/Primitives. Lock, Parker and the retriers of ThreadlessRetry.
+// Invariant: a lock is held by one thread, and no addition under it is lost; a sleep ends after
+// its grant, and each grant ends one sleep; a retrier that is published retries.
+// Protocol: Primitives/Lock, Primitives/Parker, Primitives/ThreadlessRetry.
 
 extension Catalogue {
   static var primitives: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/CurrentQueueLabels. One thread reads a queue's label while the queue ends.
+// Invariant: no reader touches a queue that has ended.
+// Protocol: a reader announces itself and then reads the frame; a dying queue has left its
+// frames and then waits for readers (Pool/CurrentQueueLabels).
 
 extension Catalogue {
   static var queueLabels: [EngineModel] {

@@ -1,4 +1,8 @@
 // Room: Models/Semaphores. DispatchSemaphore: permits, grants, and waiters that time out.
+// Invariant: a wait ends after its signal and sees what came before it; no permit is lost or
+// doubled, also when a deadline races with the signal.
+// Protocol: Coordination/SemaphoreState: the value counts permits and waiters, the hand-off
+// grants.
 
 extension Catalogue {
   static var semaphores: [EngineModel] {

@@ -1,4 +1,8 @@
 // Room: Models/Specifics. Values on queues: the first value of a queue makes its table.
+// Invariant: both of two first values are found; a reader finds a whole value of the key or
+// none; each value is freed once.
+// Protocol: one exchange installs the table (Queues/Specifics); the table's lock guards its
+// entries.
 
 extension Catalogue {
   static var specifics: [EngineModel] {

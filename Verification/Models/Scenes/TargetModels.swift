@@ -1,4 +1,7 @@
 // Room: Models/Lanes. Target queues that change while the lane works.
+// Invariant: each item runs once, alone and in order, on the old target or the new one, and two
+// lanes with one serial target do not overlap; a cycle of targets is reported.
+// Protocol: Lanes/Lane+Target, under the lock of Lanes/HierarchyLock.
 
 extension Catalogue {
   static var targets: [EngineModel] {

@@ -1,4 +1,7 @@
 // Room: Models/Timers. Every armed timer fires once its time has come, and no other timer fires.
+// Protocol: Reactor/Timers: one thread fires at a time and sets the timer descriptor for the
+// rest; a thread that arms an earlier timer sets it itself. Leeway joins timers and never delays
+// one alone.
 
 extension Catalogue {
   static var timers: [EngineModel] {

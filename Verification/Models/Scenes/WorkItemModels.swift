@@ -1,4 +1,8 @@
 // Room: Models/WorkItems. DispatchWorkItem: executions, the one wait, notifications, cancellation.
+// Invariant: a wait ends after an execution and sees what it wrote; each notification is
+// delivered once, in order, after the first execution; each queue that an item was submitted to
+// is released.
+// Protocol: Queues/WorkItemState.
 
 extension Catalogue {
   static var workItems: [EngineModel] {
