@@ -29,6 +29,10 @@ extension Catalogue {
         at: "specifics.compareExchange(", .dropsAcquire,
         foundBy: "specifics: two threads set the first value"),
       Mutant(
+        "a thread that sets a value does not acquire the table", in: "Specifics.swift",
+        at: "specifics.load(ordering: .acquiring)", after: "final func specificTable(",
+        .dropsAcquire, foundBy: "specifics: two threads set the first value"),
+      Mutant(
         "a reader does not acquire the table", in: "Specifics.swift",
         at: "specifics.load(ordering: .acquiring)", after: "final func findSpecific(",
         .dropsAcquire, foundBy: "specifics: one thread sets, one gets"),
