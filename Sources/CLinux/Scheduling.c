@@ -22,8 +22,8 @@ struct attributes {
   uint64_t runtime;
   uint64_t deadline;
   uint64_t period;
-  uint32_t least_utilization;
-  uint32_t most_utilization;
+  uint32_t min_utilization;
+  uint32_t max_utilization;
 };
 
 enum { FLAG_RESET_ON_FORK = 0x01, FLAG_CLAMPS = 0x20 | 0x40, IO_PRIORITY_OF_THREAD = 1 };
@@ -36,8 +36,8 @@ int gc_scheduling_get(uint32_t thread, gc_scheduling *scheduling) {
       .policy = now.policy,
       .nice = now.nice,
       .slice_nanoseconds = now.runtime,
-      .least_utilization = now.least_utilization,
-      .most_utilization = now.most_utilization,
+      .min_utilization = now.min_utilization,
+      .max_utilization = now.max_utilization,
       .resets_on_fork = (now.flags & FLAG_RESET_ON_FORK) != 0};
   return 0;
 }
@@ -51,8 +51,8 @@ int gc_scheduling_set(uint32_t thread, const gc_scheduling *scheduling, bool wit
       .runtime = scheduling->slice_nanoseconds};
   if (with_clamps) {
     next.flags |= FLAG_CLAMPS;
-    next.least_utilization = scheduling->least_utilization;
-    next.most_utilization = scheduling->most_utilization;
+    next.min_utilization = scheduling->min_utilization;
+    next.max_utilization = scheduling->max_utilization;
   }
   return syscall(SYS_sched_setattr, thread, &next, 0u) == 0 ? 0 : errno;
 }

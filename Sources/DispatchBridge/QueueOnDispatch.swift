@@ -26,7 +26,7 @@ extension Dispatch.DispatchQueue {
     let place = PlaceOnDispatch(self)
     let hosted = HostedQueue(
       label: label,
-      announce: { hosted in place.queue.async { hosted.perform() } },
+      onAnnounce: { hosted in place.queue.async { hosted.perform() } },
       excludes: { place.isSerial && place.isCurrent })
     return GrandCentral.DispatchSerialQueue(label: label, target: hosted)
   }

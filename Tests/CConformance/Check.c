@@ -34,14 +34,14 @@ void fail(const char *file, int line, const char *format, ...) {
 
 // MARK: Waiting
 
-static int patience_seconds(void) {
+static int deadline_seconds(void) {
   const char *text = getenv("GRANDCENTRAL_DEADLINE");
   int seconds = text ? atoi(text) : 0;
   return seconds > 0 ? seconds : 30;
 }
 
-dispatch_time_t patience(void) {
-  return dispatch_time(DISPATCH_TIME_NOW, patience_seconds() * (int64_t)NSEC_PER_SEC);
+dispatch_time_t deadline(void) {
+  return dispatch_time(DISPATCH_TIME_NOW, deadline_seconds() * (int64_t)NSEC_PER_SEC);
 }
 
 void latch_down(latch *one) {
@@ -53,7 +53,7 @@ void latch_down(latch *one) {
 void latch_wait_at(latch *one, const char *file, int line) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += patience_seconds();
+  until.tv_sec += deadline_seconds();
   pthread_mutex_lock(&one->mutex);
   while (one->left > 0) {
     if (pthread_cond_timedwait(&one->changed, &one->mutex, &until) == ETIMEDOUT && one->left > 0)

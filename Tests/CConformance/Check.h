@@ -134,7 +134,7 @@ static inline dispatch_queue_t global_queue(void) {
 void drain(dispatch_queue_t queue);
 
 // Returns a deadline that a wait reaches only if the library hangs.
-dispatch_time_t patience(void);
+dispatch_time_t deadline(void);
 // Returns a deadline 20 ms away, for waits that must time out.
 static inline dispatch_time_t soon(void) {
   return dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_MSEC);

@@ -31,7 +31,7 @@ import Testing
     let runs = Counter()
     let tooLow = Counter()
     let expected = Counter()
-    let standings = Log<Band>()
+    let priorities = Log<Band>()
     let ended = schedule.run { number, random in
       for step in 0..<each {
         let queue = queues[Int(random.next() % UInt64(queues.count))]
@@ -70,12 +70,12 @@ import Testing
         }
       }
       // The thread runs no item, so no boost may remain on it.
-      standings.append(EffectivePriority.of(currentThread()))
+      priorities.append(EffectivePriority.of(currentThread()))
     }
     #expect(ended && runs.waitForValue(expected.value))
     #expect(tooLow.value == 0)
     for queue in queues { expectAtRest(queue) }
-    #expect(standings.all == Array(repeating: .default, count: schedule.threads))
+    #expect(priorities.all == Array(repeating: .default, count: schedule.threads))
   }
 
   /// Waits until the queue is at rest: leftover nodes run, and holders leave, after their items.

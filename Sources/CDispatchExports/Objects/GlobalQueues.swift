@@ -26,9 +26,9 @@ enum GlobalQueues {
     let handles = UnsafeMutablePointer<Handle?>.allocate(capacity: 2 * count + 1)
     handles.initialize(repeating: nil, count: 2 * count + 1)
     for (number, qosClass) in queues {
-      handles[number - least] =
+      handles[number - minNumber] =
         Unmanaged.passUnretained(DispatchQueue.global(qos: qosClass)).toOpaque()
-      handles[count + number - least] =
+      handles[count + number - minNumber] =
         Unmanaged.passUnretained(DispatchQueue.overcommitGlobal(qos: qosClass)).toOpaque()
     }
     // A program gets it as the current queue of work without a queue of its own.
@@ -43,7 +43,7 @@ enum GlobalQueues {
       (0x21, .userInteractive),
     ]
   }
-  private static var least: Int { -2 }
+  private static var minNumber: Int { -2 }
   private static var count: Int { 0x24 }
   /// The background priority, far below the range of the others.
   private static var background: Int { -32768 }
@@ -58,9 +58,9 @@ enum GlobalQueues {
     else { return handleOfFirstUse(number, overcommits) }
     let first = overcommits ? count : 0
     // A number below the least wraps to a large one.
-    let place = UInt(bitPattern: number &- least)
+    let place = UInt(bitPattern: number &- minNumber)
     if place < UInt(count) { return handles[first + Int(place)] }
-    return number == background ? handles[first + 0x09 - least] : nil
+    return number == background ? handles[first + 0x09 - minNumber] : nil
   }
 
   @inline(never)

@@ -10,8 +10,8 @@ typedef struct gc_scheduling {
   uint32_t policy;
   int32_t nice;
   uint64_t slice_nanoseconds;  // time before another thread's turn; to set, 0: the kernel's choice
-  uint32_t least_utilization;  // clamps of the utilization, in 1024ths of the largest CPU
-  uint32_t most_utilization;
+  uint32_t min_utilization;  // clamps of the utilization, in 1024ths of the largest CPU
+  uint32_t max_utilization;
   bool resets_on_fork;
 } gc_scheduling;
 // Each returns 0 or an errno: EPERM, ESRCH, EINVAL; E2BIG or EOPNOTSUPP on older kernels.

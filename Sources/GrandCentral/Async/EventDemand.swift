@@ -27,7 +27,7 @@
 
 /// What the event handler of a source finds.
 enum Occurrence<Event> {
-  /// A false alarm: the waiter continues to wait.
+  /// A spurious wake-up: the waiter continues to wait.
   case nothing
   case event(Event)
   /// An event after which there is none.

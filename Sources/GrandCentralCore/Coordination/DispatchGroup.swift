@@ -27,7 +27,7 @@ public final class DispatchGroup: DispatchObject, @unchecked Sendable {
   ///
   /// - Source: `dispatch_group_create(3)`.
   override public init() {
-    spinLimit = Int32(Spin.most)
+    spinLimit = Int32(Spin.maxLooks)
     super.init()
   }
 

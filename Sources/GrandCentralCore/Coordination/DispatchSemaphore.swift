@@ -28,7 +28,7 @@ public final class DispatchSemaphore: DispatchObject, @unchecked Sendable {
   /// - Parameter value: the initial number of permits. A negative number stops the process.
   /// - Source: `dispatch_semaphore_create(3)`.
   public convenience init(value: Int) {
-    self.init(value: value, spinLimit: Spin.most)
+    self.init(value: value, spinLimit: Spin.maxLooks)
   }
 
   init(value: Int, spinLimit: Int) {

@@ -12,7 +12,7 @@ final class FileWorkers: @unchecked Sendable {
   }
 
   let lock = Lock()
-  private let queue: @Sendable (Band) -> DispatchQueue
+  private let queueOfBand: @Sendable (Band) -> DispatchQueue
   /// Guarded by the lock.
   @Cell var classes = Band.allCases.map { _ in Class() }
 
@@ -24,8 +24,10 @@ final class FileWorkers: @unchecked Sendable {
   /// About as many requests as a present disk serves at once.
   static var maxWorkers: Int { 32 }
 
-  /// - Parameter queue: the queue that supplies the threads of a class.
-  init(on queue: @escaping @Sendable (Band) -> DispatchQueue) { self.queue = queue }
+  /// - Parameter queueOfBand: the queue that supplies the threads of a class.
+  init(on queueOfBand: @escaping @Sendable (Band) -> DispatchQueue) {
+    self.queueOfBand = queueOfBand
+  }
 
   /// Queues a running operation. Any thread, under any lock of this folder.
   func submit(_ operation: IOOperation) {
@@ -37,7 +39,7 @@ final class FileWorkers: @unchecked Sendable {
       classes[place].workers += 1
       return true
     }
-    if isNew { queue(band).asyncUnsafe { self.work(in: band) } }
+    if isNew { queueOfBand(band).asyncUnsafe { self.work(in: band) } }
   }
 
   /// Withdraws an operation. True: no worker has taken it, and none will.

@@ -29,11 +29,11 @@ enum Scheduling {
     var raw = gc_scheduling()
     let error = gc_scheduling_get(thread, &raw)
     if error != 0 { return .failure(SystemError(number: error)) }
-    let hasClamps = raw.most_utilization != 0 && raw.least_utilization <= raw.most_utilization
+    let hasClamps = raw.max_utilization != 0 && raw.min_utilization <= raw.max_utilization
     return .success(
       Attributes(
         policy: raw.policy, nice: raw.nice, sliceNanoseconds: raw.slice_nanoseconds,
-        clamps: hasClamps ? raw.least_utilization...raw.most_utilization : nil,
+        clamps: hasClamps ? raw.min_utilization...raw.max_utilization : nil,
         resetsOnFork: raw.resets_on_fork))
   }
 
@@ -44,8 +44,8 @@ enum Scheduling {
     raw.policy = attributes.policy
     raw.nice = attributes.nice
     raw.slice_nanoseconds = attributes.sliceNanoseconds
-    raw.least_utilization = attributes.clamps?.lowerBound ?? 0
-    raw.most_utilization = attributes.clamps?.upperBound ?? 0
+    raw.min_utilization = attributes.clamps?.lowerBound ?? 0
+    raw.max_utilization = attributes.clamps?.upperBound ?? 0
     raw.resets_on_fork = attributes.resetsOnFork
     return gc_scheduling_set(thread, &raw, attributes.clamps != nil)
   }

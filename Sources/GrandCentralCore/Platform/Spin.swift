@@ -18,10 +18,10 @@ enum Spin {
   }
 
   /// The looks before a sleep, with a spin hint between two. 0 if the other side has no CPU.
-  static var limit: Int { times(most) }
+  static var limit: Int { times(maxLooks) }
 
   /// The same if there are several CPUs. For objects that are made now and waited for later.
-  static var most: Int { scaled(100, inModels: 0) }
+  static var maxLooks: Int { scaled(100, inModels: 0) }
 
   /// `looks`, or 0 if the other side has no CPU to run on.
   static func times(_ looks: Int) -> Int { looks == 0 || isAlone ? 0 : looks }

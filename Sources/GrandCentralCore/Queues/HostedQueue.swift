@@ -3,28 +3,28 @@
 // and the host calls perform() once for each announcement, on any thread. Closures of sync() are
 // sent there too, so whatever the host excludes stays excluded.
 //   idle ─push→ announced ─perform()→ draining ─→ idle, or announced again (the rest of the list)
-// Invariant: perform() runs as often as `announce` is called, and never drains twice at once. An
+// Invariant: perform() runs as often as `onAnnounce` is called, and never drains twice at once. An
 // announced lane is locked until the call drains it, so no other announcement is made meanwhile.
 import CGrandCentralLinux
 
 package final class HostedQueue: DispatchQueue, @unchecked Sendable {
-  private let announce: @Sendable (HostedQueue) -> Void
+  private let onAnnounce: @Sendable (HostedQueue) -> Void
   private let excludes: @Sendable () -> Bool
   /// The thread inside perform(), for the search for deadlocks; 0: none.
   private let performer = Atomic<UInt>(0)
 
-  /// `announce` makes the host call perform() once. `excludes`: whether the calling thread runs
+  /// `onAnnounce` makes the host call perform() once. `excludes`: whether the calling thread runs
   /// work of the host that perform() waits for, because the host runs one item at a time.
   package init(
-    label: String, announce: @escaping @Sendable (HostedQueue) -> Void,
+    label: String, onAnnounce: @escaping @Sendable (HostedQueue) -> Void,
     excludes: @escaping @Sendable () -> Bool
   ) {
-    self.announce = announce
+    self.onAnnounce = onAnnounce
     self.excludes = excludes
     super.init(root: label, kind: .bound, qos: .unspecified)
   }
 
-  override func wakeBoundThread() { announce(self) }
+  override func wakeBoundThread() { onAnnounce(self) }
 
   override var kindOnBoard: Kind { .serial }
 

@@ -19,7 +19,7 @@ struct BriefStays: Equatable, Sendable {
   static var needed: UInt32 { 64 }
   /// The count ends here, and a stay that is not brief takes this much of it: a kernel that runs
   /// other threads meanwhile makes some stays long by chance, and two in a row mean more.
-  static var most: UInt32 { 96 }
+  static var maxCount: UInt32 { 96 }
   static var lessForLong: UInt32 { 32 }
 
   /// When the thread last left the class in place for a lower one.
@@ -43,6 +43,6 @@ struct BriefStays: Equatable, Sendable {
   mutating func rose(at now: UInt64) {
     // No stay began since the last rest.
     guard leftAt != 0 else { return }
-    count = isBrief(at: now) ? min(Self.most, count + 1) : count - min(count, Self.lessForLong)
+    count = isBrief(at: now) ? min(Self.maxCount, count + 1) : count - min(count, Self.lessForLong)
   }
 }

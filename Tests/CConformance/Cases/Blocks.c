@@ -143,7 +143,7 @@ CASE(block_wait_ends_when_it_has_run) {
   dispatch_queue_t queue = serial_queue();
   dispatch_block_t block = dispatch_block_create(0, ^{ value = 7; });
   dispatch_async(queue, block);
-  CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
   CHECK_EQUAL(value, 7);
   Block_release(block);
   dispatch_release(queue);
@@ -157,7 +157,7 @@ CASE(block_wait_gives_up_in_time_and_may_be_repeated) {
   CHECK(dispatch_block_wait(block, soon()) != 0);
   CHECK(dispatch_block_wait(block, DISPATCH_TIME_NOW) != 0);
   dispatch_resume(queue);
-  CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
   Block_release(block);
   dispatch_release(queue);
 }
@@ -191,7 +191,7 @@ CASE(block_notification_is_on_its_queue_when_a_wait_ends) {
     dispatch_block_t block = dispatch_block_create(0, ^{ });
     dispatch_block_notify(block, queue, ^{ count_up(&notified); });
     dispatch_async(global_queue(), block);
-    CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+    CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
     drain(queue);
     CHECK_EQUAL(notified.value, n + 1);
     Block_release(block);
@@ -209,7 +209,7 @@ CASE(cancelled_block_does_not_run_but_ends) {
   dispatch_block_notify(block, global_queue(), ^{ latch_down(&done); });
   dispatch_queue_t queue = serial_queue();
   dispatch_async(queue, block);
-  CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
   latch_wait(&done);
   CHECK_EQUAL(runs, 0);
   Block_release(block);
@@ -229,7 +229,7 @@ CASE(running_block_sees_that_it_is_cancelled) {
   latch_wait(&started);
   dispatch_block_cancel(block);
   latch_down(&cancelled);
-  CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
   CHECK(seen);
   Block_release(block);
 }
@@ -239,7 +239,7 @@ CASE(block_object_in_a_group) {
   dispatch_group_t group = dispatch_group_create();
   dispatch_block_t block = dispatch_block_create(0, ^{ runs++; });
   dispatch_group_async(group, global_queue(), block);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   CHECK_EQUAL(runs, 1);
   Block_release(block);
   dispatch_release(group);
@@ -249,7 +249,7 @@ CASE(block_object_later) {
   __block int runs = 0;
   dispatch_block_t block = dispatch_block_create(0, ^{ runs++; });
   dispatch_after(soon(), global_queue(), block);
-  CHECK_EQUAL(dispatch_block_wait(block, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(block, deadline()), 0);
   CHECK_EQUAL(runs, 1);
   Block_release(block);
 }

@@ -62,7 +62,7 @@ static void expect_the_end(int reader, int writer) {
   close(writer);
   dispatch_resume(queue);
   while (true) {
-    CHECK_EQUAL(dispatch_semaphore_wait(waits, patience()), 0);
+    CHECK_EQUAL(dispatch_semaphore_wait(waits, deadline()), 0);
     if (is_over) break;
     dispatch_resume(paced);
   }

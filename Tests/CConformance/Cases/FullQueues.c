@@ -21,7 +21,7 @@ CASE(items_of_a_full_queue_call_sync_on_it) {
   dispatch_group_t group = dispatch_group_create();
   for (intptr_t n = 0; n < COUNT; n++) dispatch_group_async_f(group, queue, (void *)n, item);
   latch_down(&submitted);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   CHECK_EQUAL(plain.value, COUNT);
   CHECK_EQUAL(nested.value, COUNT - (COUNT + 19) / 20);
 }
@@ -41,7 +41,7 @@ static void expect_inside(dispatch_queue_t submitted_to, dispatch_function_t ite
     dispatch_group_async_f(group, submitted_to, submitted_to, item);
   }
   dispatch_resume(queue);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   CHECK_EQUAL(nested.value, COUNT);
   CHECK_EQUAL(plain.value, COUNT);
   dispatch_barrier_sync_f(queue, &plain, count_up);
@@ -76,7 +76,7 @@ static dispatch_semaphore_t third_ran;
 
 static void wait_for_third(void *context) {
   (void)context;
-  CHECK_EQUAL(dispatch_semaphore_wait(third_ran, patience()), 0);
+  CHECK_EQUAL(dispatch_semaphore_wait(third_ran, deadline()), 0);
 }
 static void nest(void *context) {
   (void)context;
@@ -107,7 +107,7 @@ CASE(a_reader_inside_a_narrow_queue_keeps_no_item_out) {
   latch_wait(&first_inside);
   dispatch_group_async_f(group, queue, NULL, signal_third);
   latch_down(&may_nest);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
 }
 
 // Readers fill the queue, and a few leave. The others wait for an item, which then has room.
@@ -161,7 +161,7 @@ static void expect_order(unsigned class) {
   for (intptr_t n = 0; n < BACKLOG; n++) {
     dispatch_group_async_f(group, queue, (void *)n, take_place);
   }
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   int late = 0;
   for (int n = 0; n < BACKLOG; n++) late += place_of[n] > n + 1000;
   CHECK(late < BACKLOG / 10);

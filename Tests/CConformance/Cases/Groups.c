@@ -36,7 +36,7 @@ CASE(group_async_f_counts_its_work) {
   dispatch_group_t group = dispatch_group_create();
   dispatch_queue_t queue = concurrent_queue();
   for (int n = 0; n < 500; n++) dispatch_group_async_f(group, queue, &ran, count_up);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   CHECK_EQUAL(ran.value, 500);
   dispatch_release(queue);
   dispatch_release(group);
@@ -88,7 +88,7 @@ CASE(group_notification_is_on_its_queue_when_a_wait_ends) {
   for (int n = 0; n < 1000; n++) {
     dispatch_group_async_f(group, global_queue(), &worked, count_up);
     dispatch_group_notify_f(group, queue, &notified, count_up);
-    CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+    CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
     drain(queue);
     CHECK_EQUAL(notified.value, n + 1);
   }
@@ -101,7 +101,7 @@ CASE(group_can_be_used_again) {
   dispatch_group_t group = dispatch_group_create();
   for (int n = 0; n < 200; n++) {
     dispatch_group_async_f(group, global_queue(), &ran, count_up);
-    CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+    CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
     CHECK_EQUAL(ran.value, n + 1);
   }
   dispatch_release(group);
@@ -123,7 +123,7 @@ CASE(group_released_with_work_in_it_still_notifies) {
 
 static dispatch_group_t shared;
 static void *wait_for_it(void *context) {
-  CHECK_EQUAL(dispatch_group_wait(shared, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(shared, deadline()), 0);
   latch_down(context);
   return NULL;
 }

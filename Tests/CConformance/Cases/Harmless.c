@@ -127,8 +127,8 @@ CASE(block_with_a_voucher_is_a_block_object) {
     dispatch_block_create_with_voucher_and_qos_class(0, NULL, 0x11, -1, ^{ count_up(&ran); });
   dispatch_async(global_queue(), one);
   dispatch_async(global_queue(), two);
-  CHECK_EQUAL(dispatch_block_wait(one, patience()), 0);
-  CHECK_EQUAL(dispatch_block_wait(two, patience()), 0);
+  CHECK_EQUAL(dispatch_block_wait(one, deadline()), 0);
+  CHECK_EQUAL(dispatch_block_wait(two, deadline()), 0);
   CHECK_EQUAL(ran.value, 2);
   Block_release(one);
   Block_release(two);

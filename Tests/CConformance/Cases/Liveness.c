@@ -280,7 +280,7 @@ CASE(chains_of_serial_queues_all_continue) {
 
 enum { RECORDS = 5000, MANY_THREADS = 500 };
 
-static atomic_int records, most_threads;
+static atomic_int records, max_threads;
 
 static int count_threads(void) {
   DIR *folder = opendir("/proc/self/task");
@@ -296,7 +296,7 @@ static void store(void *context) {
   usleep(50);
   if (atomic_fetch_add(&records, 1) % 50 != 0) return;
   int now = count_threads();
-  if (now > atomic_load(&most_threads)) atomic_store(&most_threads, now);
+  if (now > atomic_load(&max_threads)) atomic_store(&max_threads, now);
 }
 
 static void handle_record(void *context) {
@@ -313,7 +313,7 @@ static void run_on_global_queue(dispatch_queue_t queue, int count, dispatch_func
 // The owner of the queue makes progress, so more threads would only wait with the others.
 CASE(items_that_wait_in_turn_for_a_queue_take_few_threads) {
   run_on_global_queue(serial_queue(), RECORDS, handle_record);
-  CHECK(most_threads < MANY_THREADS);
+  CHECK(max_threads < MANY_THREADS);
 }
 
 // More items than there may be threads wait for a queue that has much to do first. Threads that

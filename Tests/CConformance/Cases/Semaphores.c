@@ -33,7 +33,7 @@ CASE(semaphore_wait_gives_up_in_time) {
 static dispatch_semaphore_t shared;
 static latch woken;
 static void *wait_for_it(void *context) {
-  CHECK_EQUAL(dispatch_semaphore_wait(shared, patience()), 0);
+  CHECK_EQUAL(dispatch_semaphore_wait(shared, deadline()), 0);
   latch_down(&woken);
   return context;
 }
@@ -70,7 +70,7 @@ CASE(semaphore_signal_tells_whether_it_woke_one) {
 static _Atomic int inside;
 static void *enter_and_leave(void *context) {
   for (int n = 0; n < 2000; n++) {
-    CHECK_EQUAL(dispatch_semaphore_wait(shared, patience()), 0);
+    CHECK_EQUAL(dispatch_semaphore_wait(shared, deadline()), 0);
     int now = atomic_fetch_add(&inside, 1) + 1;
     CHECK(now <= 3);
     atomic_fetch_sub(&inside, 1);

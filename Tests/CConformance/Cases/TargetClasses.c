@@ -83,7 +83,7 @@ CASE(high_target_goes_before_background_targets_from_an_item) {
   static arrival one = {LATCH(1), 0};
   dispatch_group_t group = dispatch_group_create();
   dispatch_group_async_f(group, global_queue(), &one, submit_all);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   dispatch_release(group);
   expect_early(&one);
 }

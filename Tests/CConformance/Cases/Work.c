@@ -95,7 +95,7 @@ CASE(more_threads_come_when_items_block) {
   }
   latch_wait(&inside_it);
   latch_down(&closed);
-  CHECK_EQUAL(dispatch_group_wait(group, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(group, deadline()), 0);
   dispatch_release(group);
 }
 

@@ -308,7 +308,7 @@ static void run_world(uint64_t *random) {
     CHECK(!pthread_create(&threads[n], NULL, run_thread, &starts[n]));
   }
   for (int n = 0; n < THREADS; n++) CHECK(!pthread_join(threads[n], NULL));
-  CHECK_EQUAL(dispatch_group_wait(everything, patience()), 0);
+  CHECK_EQUAL(dispatch_group_wait(everything, deadline()), 0);
   // Adds one more event, which completes the sum.
   atomic_fetch_add(&added, 1);
   atomic_store(&is_over, true);
@@ -320,7 +320,7 @@ static void end_world(void) {
   for (int n = 0; n < item_count; n++) CHECK_EQUAL(items[n].runs, 1);
   for (int n = 0; n < GROUPS; n++) {
     // An item leaves its group after its function returns, so after it has left `everything`.
-    CHECK_EQUAL(dispatch_group_wait(groups[n].handle, patience()), 0);
+    CHECK_EQUAL(dispatch_group_wait(groups[n].handle, deadline()), 0);
     CHECK_EQUAL(groups[n].notified, groups[n].notifications);
     dispatch_release(groups[n].handle);
   }

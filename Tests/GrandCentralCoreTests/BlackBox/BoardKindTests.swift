@@ -34,7 +34,7 @@ private func showHostedQueue() throws {
   // The wait makes the board.
   let never = DispatchSemaphore(value: 0)
   #expect(never.wait(timeout: .now().advanced(by: .milliseconds(1))) == .timedOut)
-  let queue = HostedQueue(label: "test.hosted", announce: { _ in }, excludes: { false })
+  let queue = HostedQueue(label: "test.hosted", onAnnounce: { _ in }, excludes: { false })
   queue.async {}
   queue.perform()
   let shown = try #require(DispatchSnapshot().queues.first { $0.label == "test.hosted" })

@@ -33,7 +33,7 @@ import Testing
 
   @Test func `are expected after one long one, and not after two in a row`() {
     var stays = BriefStays()
-    var now = stay(&stays, 2 * BriefStays.most, for: brief)
+    var now = stay(&stays, 2 * BriefStays.maxCount, for: brief)
     for longOnes in 1...2 {
       stays.left(at: now)
       stays.rose(at: now + brief + 1)
@@ -55,10 +55,10 @@ import Testing
       stays.rose(at: number)
     }
     #expect(stays.count == 0)
-    _ = stay(&stays, 2 * BriefStays.most, for: brief)
+    _ = stay(&stays, 2 * BriefStays.maxCount, for: brief)
     stays.rested()
     stays.rose(at: 1_000_000_000)
-    #expect(stays.count == BriefStays.most, "nor as a long one")
+    #expect(stays.count == BriefStays.maxCount, "nor as a long one")
   }
 
   @Test func `do not need a clock that has advanced`() {

@@ -151,7 +151,7 @@ private final class Watcher: EffectsWatcher, Sendable {
   @Test func `is lowered for every item where it rests in between`() {
     play(Watcher()) { thread, _, low in
       ThreadEffects.rest(thread)
-      for _ in 0..<2 * BriefStays.most {
+      for _ in 0..<2 * BriefStays.maxCount {
         ThreadEffects.apply(.background, on: thread)
         #expect(Self.settings == low)
         ThreadEffects.rest(thread)

@@ -58,20 +58,20 @@ import Testing
   /// In a process of its own, without another timer that could wake the waiting one.
   @Test func `allows a timer to wait for another's time`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let patient = DispatchSource.makeTimerSource()
+      let lenient = DispatchSource.makeTimerSource()
       let strict = DispatchSource.makeTimerSource(flags: .strict)
       let done = Latch(2)
       let deadline = DispatchTime.now() + .seconds(1)
       let later = deadline + .milliseconds(20)
       let isEarly = Box(false)
-      patient.setEventHandler(qos: .background) {
+      lenient.setEventHandler(qos: .background) {
         isEarly.value = .now() < later
         done.open()
       }
       strict.setEventHandler { done.open() }
-      patient.schedule(deadline: deadline)
+      lenient.schedule(deadline: deadline)
       strict.schedule(deadline: later)
-      patient.activate()
+      lenient.activate()
       strict.activate()
       // The class allows a leeway of a tenth of the time that remained when the timer was armed.
       let isSlow = DispatchTime.now() > deadline - .milliseconds(300)

@@ -14,9 +14,9 @@ final class IOResult: @unchecked Sendable {
   private var hadCallAfterDone = false
   private var running = 0
   private var overlapped = false
-  private let perCall: @Sendable () -> Void
+  private let onCall: @Sendable () -> Void
 
-  init(_ perCall: @escaping @Sendable () -> Void = {}) { self.perCall = perCall }
+  init(_ onCall: @escaping @Sendable () -> Void = {}) { self.onCall = onCall }
 
   var handler: @Sendable (Bool, DispatchData?, Int32) -> Void {
     { [self] done, data, error in
@@ -24,7 +24,7 @@ final class IOResult: @unchecked Sendable {
         running += 1
         overlapped = overlapped || running > 1
       }
-      perCall()
+      onCall()
       monitor.change {
         running -= 1
         hadCallAfterDone = hadCallAfterDone || doneCount > 0

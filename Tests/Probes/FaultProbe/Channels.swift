@@ -236,17 +236,17 @@ private struct ProbeChannel {
 /// What the handlers of one operation received.
 private final class Moved: @unchecked Sendable {
   private let monitor = Monitor()
-  private let perCall: @Sendable (Int) -> Void
+  private let onCall: @Sendable (Int) -> Void
   private var calls: [[UInt8]] = []
   private var doneCount = 0
   private var lastError: Int32 = 0
 
-  /// - Parameter perCall: called with its number before each call of the handler is recorded.
-  init(_ perCall: @escaping @Sendable (Int) -> Void = { _ in }) { self.perCall = perCall }
+  /// - Parameter onCall: called with its number before each call of the handler is recorded.
+  init(_ onCall: @escaping @Sendable (Int) -> Void = { _ in }) { self.onCall = onCall }
 
   var handler: @Sendable (Bool, DispatchData?, Int32) -> Void {
     { [self] done, data, error in
-      perCall(monitor.withLock { calls.count } + 1)
+      onCall(monitor.withLock { calls.count } + 1)
       monitor.change {
         calls.append(Array(data ?? .empty))
         doneCount += done ? 1 : 0

@@ -60,7 +60,7 @@ final class Reader: @unchecked Sendable {
     entry = DescriptorEntry(direction, of: 7, queueLabel: "")
     entry.listener = Unmanaged.passUnretained(listener)
     let (entry, hasHeard, hasBegun, heard) = (entry, hasHeard, hasBegun, listener.heard)
-    listener.whenNotified = { [unowned self] in
+    listener.onNotified = { [unowned self] in
       hasHeard.word.store(1, ordering: .relaxed)
       futexWake(hasHeard.word)
       if heard.count > most { return }

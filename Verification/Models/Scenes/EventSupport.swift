@@ -90,13 +90,13 @@ extension Poller {
 final class Listener: DispatchQueue, @unchecked Sendable {
   let heard = Tally()
   /// Runs at each notification, on the notifying thread.
-  var whenNotified: (() -> Void)?
+  var onNotified: (() -> Void)?
 
   init() { super.init(root: "model.listener", kind: .root, qos: .unspecified) }
 
   override func eventCame(on thread: ThreadContext) {
     heard.one()
-    whenNotified?()
+    onNotified?()
   }
 
   func expectHeard(_ count: Int, _ name: String) {

@@ -225,14 +225,14 @@ private enum ExternalWorkers {
 
 private final class Receiver: ReadinessReceiver, @unchecked Sendable {
   let notified = Tally()
-  private let whenNotified: () -> Void
+  private let onNotified: () -> Void
 
-  init(_ whenNotified: @escaping () -> Void) { self.whenNotified = whenNotified }
+  init(_ onNotified: @escaping () -> Void) { self.onNotified = onNotified }
 
   func descriptorWasClosed() -> (any ResourceRetry)? { nil }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     notified.one()
-    whenNotified()
+    onNotified()
   }
 }

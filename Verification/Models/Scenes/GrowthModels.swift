@@ -82,7 +82,7 @@ private final class FileReader: @unchecked Sendable {
     ModelKernel.open(ModelKernel.first, canBePolled: false)
     shared = events.shared(ModelKernel.first)
     entry.listener = Unmanaged.passUnretained(listener)
-    listener.whenNotified = { [unowned self] in
+    listener.onNotified = { [unowned self] in
       Checker.spawn("handler") { self.handle() }
     }
   }

@@ -176,7 +176,7 @@ private enum Semaphores {
     scene.thread("hasty waiter") {
       if semaphore.wait(word: soon) == .success { successes.add(1) }
     }
-    scene.thread("patient waiter") { semaphore.wait() }
+    scene.thread("untimed waiter") { semaphore.wait() }
     scene.finally { expect(semaphore, permits: 1 - successes.entries.count) }
   }
 

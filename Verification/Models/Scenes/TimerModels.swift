@@ -33,7 +33,7 @@ extension Catalogue {
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(1000, leeway: 5000)
         scene.thread("arms") { b.schedule(9000, leeway: 5000) }
-        a.listener.whenNotified = {
+        a.listener.onNotified = {
           Checker.expect(Clock.monotonicNanoseconds() < stage.begin + 6000, "it used its leeway")
         }
         stage.finally(scene) {
@@ -47,7 +47,7 @@ extension Catalogue {
         a.schedule(3000)
         b.schedule(1000, leeway: 5000)
         scene.thread("arms") { c.schedule(2000, leeway: 7000) }
-        b.listener.whenNotified = {
+        b.listener.onNotified = {
           Checker.expect(
             Clock.monotonicNanoseconds() >= stage.begin + 3000, "it did not wait for the other")
         }
@@ -61,7 +61,7 @@ extension Catalogue {
         let (a, b) = (stage.timer(), stage.timer())
         a.schedule(5000)
         scene.thread("arms") { b.schedule(1000) }
-        b.listener.whenNotified = {
+        b.listener.onNotified = {
           Checker.expect(
             Clock.monotonicNanoseconds() < stage.begin + 5000, "the timer descriptor came late")
         }
@@ -89,7 +89,7 @@ extension Catalogue {
         let stage = TimerScene(scene)
         let (a, b) = (stage.timer(), stage.timer())
         let (timers, entry, heard) = (stage.timers, a.entry, a.listener.heard)
-        a.listener.whenNotified = {
+        a.listener.onNotified = {
           if heard.count == 3 { return }
           let next = Clock.monotonicNanoseconds() + 1000
           timers.change { $0.arm(entry, at: next, until: next) }

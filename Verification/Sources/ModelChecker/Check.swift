@@ -136,7 +136,7 @@ private final class Check {
       executions += 1
       steps += execution.stepCount
       if search.isRedundant { redundant += 1 }
-      if let tell = options.whenEnded {
+      if let tell = options.onEnd {
         tell(Ending(failure: found, preemptions: search.preemptions))
       } else if let found, let story = explain(search.schedule, found, executions) {
         failure = story
@@ -162,7 +162,7 @@ private final class Check {
 
   private func isEnough(_ executions: Int) -> Bool {
     switch options.strategy {
-    case .random(let most, _), .priorities(_, let most, _): executions >= most
+    case .random(let limit, _), .priorities(_, let limit, _): executions >= limit
     default: false
     }
   }

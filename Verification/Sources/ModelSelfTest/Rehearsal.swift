@@ -138,7 +138,7 @@ extension RandomProgram {
     options.refusals = features.contains(.isRefused) ? 1 : 0
     options.findsLeaks = false
     options.maxExecutions = maxExecutions
-    options.whenEnded = { [unowned(unsafe) rehearsal] in rehearsal.note($0) }
+    options.onEnd = { [unowned(unsafe) rehearsal] in rehearsal.note($0) }
     let outcome = Model("random program") { [unowned(unsafe) rehearsal] in rehearsal.set($0) }
       .check(options)
     return (rehearsal.outcomes, outcome)

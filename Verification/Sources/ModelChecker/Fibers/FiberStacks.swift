@@ -6,7 +6,7 @@ enum FiberStacks {
   nonisolated(unsafe) private static var idle: [UnsafeMutableRawPointer] = []
 
   static func lend(to threads: UnsafeMutablePointer<ModelThread>, bytes: Int) {
-    for index in 0..<Threads.most {
+    for index in 0..<Threads.maxCount {
       guard let stack = idle.popLast() ?? gc_fiber_stack(bytes) else {
         fatalError("ModelChecker: no memory for the stack of a fiber.")
       }
@@ -16,7 +16,7 @@ enum FiberStacks {
   }
 
   static func takeBack(from threads: UnsafeMutablePointer<ModelThread>) {
-    for index in 0..<Threads.most {
+    for index in 0..<Threads.maxCount {
       if let stack = threads[index].stack { idle.append(stack) }
       threads[index].stack = nil
     }

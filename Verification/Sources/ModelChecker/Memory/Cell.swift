@@ -38,7 +38,7 @@ public final class Shadow {
         fail("writes", site, "written", by: writer, at: writeSite, execution)
       }
       if any(clock .< reads) {
-        let reader = (0..<Threads.most).first { clock[$0] < reads[$0] } ?? 0
+        let reader = (0..<Threads.maxCount).first { clock[$0] < reads[$0] } ?? 0
         fail("writes", site, "read", by: reader, at: readSites[reader], execution)
       }
       writer = thread

@@ -7,7 +7,7 @@
 enum Threads {
   /// The maximum number of threads of an execution, including thread 0, which sets up the scene and
   /// runs the verdict.
-  static let most = VectorClock.scalarCount
+  static let maxCount = VectorClock.scalarCount
   /// The maximum number of steps of an execution. Operations of the stage count up to the same
   /// limit.
   static let maxSteps = 65_000

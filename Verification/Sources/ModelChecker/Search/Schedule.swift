@@ -19,7 +19,7 @@ public struct Schedule: Sendable, Equatable, CustomStringConvertible {
       let repeated = part.split(separator: "x", omittingEmptySubsequences: false)
       let chosen = repeated[0].split(separator: ":", omittingEmptySubsequences: false)
       guard repeated.count <= 2, chosen.count <= 2, let thread = UInt8(chosen[0]),
-        Int(thread) < Threads.most, let times = repeated.count == 2 ? Int(repeated[1]) : 1,
+        Int(thread) < Threads.maxCount, let times = repeated.count == 2 ? Int(repeated[1]) : 1,
         (1...Threads.maxSteps).contains(steps.count + times), times > 0,
         let choice = chosen.count == 2 ? UInt16(chosen[1]) : 0
       else { return nil }

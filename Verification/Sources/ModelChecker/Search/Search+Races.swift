@@ -74,7 +74,7 @@ extension Search {
       return
     }
     if footprint.reads != SIMD8(repeating: Footprint.none) {
-      for other in 0..<Threads.most where footprint.reads[other] != Footprint.none {
+      for other in 0..<Threads.maxCount where footprint.reads[other] != Footprint.none {
         clock.join(nodes[Int(footprint.reads[other])].clock)
         if other != thread { partners.add(footprint.reads[other]) }
       }
@@ -89,7 +89,7 @@ extension Search {
     _ partners: inout Partners
   ) {
     let others = access == .read ? clock.moves : clock.reads
-    for other in 0..<Threads.most where other != thread && others[other] != Footprint.none {
+    for other in 0..<Threads.maxCount where other != thread && others[other] != Footprint.none {
       order.join(nodes[Int(others[other])].clock)
       partners.add(others[other])
     }
@@ -156,7 +156,7 @@ extension Search {
       if firstTimes[thread] == .max { firstTimes[thread] = node.pointee.clock[thread] }
     }
     let wanted = Int(nodes[later].chosen)
-    if case .bounded(let most) = strategy { return addBounded(earlier, wanted, most: most) }
+    if case .bounded(let bound) = strategy { return addBounded(earlier, wanted, bound) }
     if nodes[earlier].backtrack & initials != 0 { return }
     let possible = initials & nodes[earlier].enabled
     if possible == 0 {
@@ -169,26 +169,26 @@ extension Search {
   /// With a bound, the thread must also be tried where a switch to it costs no preemption: at the
   /// beginning of the interrupted thread's turn, or where that thread slept. Katherine Coons, Madan
   /// Musuvathi, Kathryn McKinley, "Bounded Partial-Order Reduction" (2013).
-  private func addBounded(_ place: Int, _ wanted: Int, most: Int) {
-    add(wanted, at: place, most: most)
+  private func addBounded(_ place: Int, _ wanted: Int, _ bound: Int) {
+    add(wanted, at: place, bound)
     var earlier = place
     while earlier > 0 && nodes[earlier - 1].chosen == nodes[place].chosen {
       if !nodes[earlier].ready.contains(thread: Int(nodes[place].chosen)) {
-        add(wanted, at: earlier, most: most)
+        add(wanted, at: earlier, bound)
       }
       earlier -= 1
     }
-    add(wanted, at: earlier, most: most)
+    add(wanted, at: earlier, bound)
   }
 
-  private func add(_ wanted: Int, at place: Int, most: Int) {
+  private func add(_ wanted: Int, at place: Int, _ bound: Int) {
     let enabled = nodes[place].enabled
     let threads = enabled.contains(thread: wanted) ? ThreadSet.one(wanted) : enabled
     var rest = threads
     while rest != 0 {
       let thread = rest.first
       rest &= rest &- 1
-      if preemptions(of: thread, at: place, nodes[place].ready) <= UInt16(most) {
+      if preemptions(of: thread, at: place, nodes[place].ready) <= UInt16(bound) {
         nodes[place].backtrack |= .one(thread)
       }
     }

@@ -29,7 +29,7 @@ final class Search {
   private var random: Random
   /// For `priorities`: each thread's priority, and the steps at which the running thread drops
   /// below all others.
-  private var priorities = [Int](repeating: 0, count: Threads.most)
+  private var priorities = [Int](repeating: 0, count: Threads.maxCount)
   private var changePoints: [Int] = []
   private var longest = 16
 
@@ -74,7 +74,7 @@ final class Search {
     isOffCourse = false
     clock = ClockFootprint()
     if case .priorities(let changes, _, _) = strategy, !isReplay {
-      for index in 0..<Threads.most {
+      for index in 0..<Threads.maxCount {
         priorities[index] = changes + Int(truncatingIfNeeded: random.next() >> 16)
       }
       changePoints = (0..<max(0, changes - 1)).map { _ in random.below(longest) }
@@ -144,7 +144,7 @@ final class Search {
 
   private func mostUrgent(of enabled: ThreadSet) -> Int {
     var best = enabled.first
-    for thread in 0..<Threads.most
+    for thread in 0..<Threads.maxCount
     where enabled.contains(thread: thread) && priorities[thread] > priorities[best] {
       best = thread
     }

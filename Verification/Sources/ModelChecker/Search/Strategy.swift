@@ -46,7 +46,7 @@ public struct Options: Sendable {
   /// Changes to the program, to check that they are found.
   public var mutations: [Mutation] = []
   /// Called with the end of each execution. If set, the search continues after failures.
-  package var whenEnded: (@Sendable (Ending) -> Void)?
+  package var onEnd: (@Sendable (Ending) -> Void)?
 
   public init() {}
 }

@@ -67,8 +67,8 @@ final class Execution: @unchecked Sendable {
     CellMutations.areThere = !mutations.isEmpty
     maxSteps = min(options.maxSteps, Threads.maxSteps)
     outside.initialize(to: gc_fiber())
-    threads = .allocate(capacity: Threads.most)
-    for index in 0..<Threads.most { (threads + index).initialize(to: ModelThread()) }
+    threads = .allocate(capacity: Threads.maxCount)
+    for index in 0..<Threads.maxCount { (threads + index).initialize(to: ModelThread()) }
     FiberStacks.lend(to: threads, bytes: Self.stackBytes)
     gc_fiber_catch_signals(
       { Execution.current?._withUnsafeGuaranteedRef { $0.isOnFiber } ?? false },
@@ -99,7 +99,7 @@ final class Execution: @unchecked Sendable {
   /// a call may retain the execution for ever.
   func end() {
     FiberStacks.takeBack(from: threads)
-    threads.deinitialize(count: Threads.most)
+    threads.deinitialize(count: Threads.maxCount)
     threads.deallocate()
     outside.deallocate()
     for location in dead + spare {
@@ -169,8 +169,8 @@ final class Execution: @unchecked Sendable {
   /// Creates a thread. During scheduling it runs up to its first step at once, which no other
   /// thread can observe.
   func addThread(_ name: String, isDaemon: Bool, _ body: @escaping () -> Void) {
-    guard threadCount < Threads.most else {
-      fail("A model has at most \(Threads.most - 1) threads.")
+    guard threadCount < Threads.maxCount else {
+      fail("A model has at most \(Threads.maxCount - 1) threads.")
     }
     let number = threadCount
     threadCount += 1
