@@ -13,7 +13,7 @@ import Testing
       var lacking = 0
       for _ in 0..<BoardLayout.threadCapacity + 100 {
         let hasRecord = Number()
-        let thread = TestSupport.TestThread("waits") {
+        let thread = TestThread("waits") {
           _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(100))
           if currentThread().pointee.board != nil { hasRecord.add() }
         }

@@ -20,7 +20,7 @@ import Testing
     #expect(BlackBox.shared.watch.add(observer) == 0)
     #expect(depths.waitForCount(2))
     #expect(depths.all.prefix(2) == [1, 0])
-    let forker = TestSupport.TestThread("forker") {
+    let forker = TestThread("forker") {
       ForkGate.prepare()
       ForkGate.resumeParent()
     }

@@ -1,4 +1,5 @@
 import GrandCentral
+import TestSupport
 import Testing
 
 @testable import GrandCentralCore
@@ -106,7 +107,7 @@ import Testing
     #expect(group.wait(timeout: .now() + .milliseconds(5)) == .timedOut)
     cell.value = 2
     group.leave()
-    for waiter in waiters { waiter.join() }
+    for waiter in waiters { #expect(waiter.join()) }
   }
 
   @Test func `can be used again`() {
@@ -120,46 +121,47 @@ import Testing
       }
       group.wait()
       #expect(cell.value == round)
-      thread.join()
+      #expect(thread.join())
     }
   }
 
   @Test func `notifies at once when it is empty`() {
     let group = DispatchGroup()
-    let notified = DispatchSemaphore(value: 0)
-    group.notify(queue: DispatchQueue(label: "notified")) { notified.signal() }
-    notified.wait()
+    let notified = Latch()
+    group.notify(queue: DispatchQueue(label: "notified")) { notified.open() }
+    #expect(notified.wait())
   }
 
   @Test func `notifies in order, and only when it is empty`() {
     let group = DispatchGroup()
     let queue = DispatchQueue(label: "notified")
-    let notified = DispatchSemaphore(value: 0)
-    let order = Recorder()
+    let notified = Latch()
+    let order = Log<Int>()
     group.enter()
-    for number in 0..<5 { group.notify(queue: queue) { order.add(number) } }
-    group.notify(queue: queue, work: DispatchWorkItem { order.add(5) })
-    group.notify(queue: queue) { notified.signal() }
-    #expect(notified.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
-    #expect(order.values == [])
+    for number in 0..<5 { group.notify(queue: queue) { order.append(number) } }
+    group.notify(queue: queue, work: DispatchWorkItem { order.append(5) })
+    group.notify(queue: queue) { notified.open() }
+    // A notification that was submitted too early is before this.
+    queue.sync {}
+    #expect(order.all == [])
     group.leave()
-    notified.wait()
-    #expect(order.values == [0, 1, 2, 3, 4, 5])
+    #expect(notified.wait())
+    #expect(order.all == [0, 1, 2, 3, 4, 5])
   }
 
   @Test func `lives until its notifications are submitted`() {
-    let notified = DispatchSemaphore(value: 0)
+    let notified = Latch()
     weak var weakGroup: DispatchGroup?
     do {
       let group = DispatchGroup()
       weakGroup = group
       group.enter()
-      group.notify(queue: DispatchQueue(label: "notified")) { notified.signal() }
+      group.notify(queue: DispatchQueue(label: "notified")) { notified.open() }
     }
     #expect(weakGroup != nil)
     weakGroup?.leave()
-    notified.wait()
-    TestThread.yieldUntil { weakGroup == nil }
+    #expect(notified.wait())
+    #expect(eventually { weakGroup == nil })
   }
 
   @Test func `may be released while it has members`() {
@@ -192,7 +194,7 @@ import Testing
     let group = DispatchGroup(spinLimit: 0)
     let queue = DispatchQueue(label: "notified")
     let notified = SharedBox(Atomic<Int>(0))
-    TestThread.parallel(4) { index in
+    let haveEnded = onThreads(4) { index in
       for round in 0..<1_500 {
         let left = SharedBox(Atomic<Bool>(false))
         group.enter()
@@ -209,6 +211,7 @@ import Testing
       }
       group.wait()
     }
+    #expect(haveEnded)
     let flushed = DispatchSemaphore(value: 0)
     queue.async { flushed.signal() }
     flushed.wait()
@@ -233,12 +236,4 @@ import Testing
     }
     #expect(says(result, "more than 2,147,483,647 members"))
   }
-}
-
-/// Records events in order.
-final class Recorder: @unchecked Sendable {
-  private let lock = Lock()
-  private var recorded: [Int] = []
-  var values: [Int] { lock.withLock { recorded } }
-  func add(_ value: Int) { lock.withLock { recorded.append(value) } }
 }

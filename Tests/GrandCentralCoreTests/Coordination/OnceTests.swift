@@ -1,4 +1,5 @@
 // `once`: contract row G3.
+import TestSupport
 import Testing
 
 @testable import GrandCentralCore
@@ -24,13 +25,14 @@ import Testing
     for _ in 0..<200 {
       let word = SharedBox(Atomic<UInt64>(0))
       let cell = UnsafeCell()
-      TestThread.parallel(4) { _ in
+      let haveEnded = onThreads(4) { _ in
         Once.run(word.value, spinLimit: spinLimit) {
           for _ in 0..<50 { spinHint() }
           cell.value += 1
         }
         #expect(cell.value == 1)
       }
+      #expect(haveEnded)
       #expect(word.value.load(ordering: .relaxed) == .max)
     }
   }

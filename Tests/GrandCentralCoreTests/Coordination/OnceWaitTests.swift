@@ -12,7 +12,7 @@ import Testing
     let hasBegun = Latch()
     let mayEnd = Latch()
     let value = Unguarded(0)
-    let runner = TestSupport.TestThread("once.runner") {
+    let runner = TestThread("once.runner") {
       Once.run(word.value, spinLimit: spinLimit) {
         hasBegun.open()
         _ = mayEnd.wait()
@@ -22,7 +22,7 @@ import Testing
     #expect(hasBegun.wait())
     let seen = Log<Int>()
     let sleepers = (0..<3).map { number in
-      TestSupport.TestThread("once-\(spinLimit)-\(number)") {
+      TestThread("once-\(spinLimit)-\(number)") {
         Once.run(word.value, spinLimit: spinLimit) { value.value = -1 }
         seen.append(value.value)
       }

@@ -18,7 +18,7 @@ import Testing
   func `waits for its turn when the permit it had seen was taken by another`(spinLimit: Int) {
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
     let results = Log<DispatchTimeoutResult>()
-    let waiter = TestSupport.TestThread("semaphore") {
+    let waiter = TestThread("semaphore") {
       // The state that the inlined half leaves: registered, without a permit.
       semaphore.value.wrappingSubtract(1, ordering: .acquiring)
       results.append(
@@ -48,7 +48,7 @@ import Testing
     let waiterID = Box<UInt32>(0)
     semaphore.value.wrappingSubtract(1, ordering: .acquiring)
     semaphore.value.wrappingAdd(1, ordering: .releasing)
-    let waiter = TestSupport.TestThread("semaphore") {
+    let waiter = TestThread("semaphore") {
       waiterID.value = currentThread().pointee.tid
       results.append(semaphore.awaitPermit(1, isRegistered: true))
     }
@@ -64,7 +64,7 @@ import Testing
   func `takes its registration back when there is no time to wait`(word: dispatch_time_t) {
     let semaphore = DispatchSemaphore(value: 0)
     let results = Log<DispatchTimeoutResult>()
-    let waiter = TestSupport.TestThread("semaphore") {
+    let waiter = TestThread("semaphore") {
       semaphore.value.wrappingSubtract(1, ordering: .acquiring)
       results.append(semaphore.awaitPermit(word, isRegistered: true))
     }

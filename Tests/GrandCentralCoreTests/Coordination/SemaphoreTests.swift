@@ -1,4 +1,5 @@
 import GrandCentral
+import TestSupport
 import Testing
 
 @testable import GrandCentralCore
@@ -75,10 +76,10 @@ import Testing
       semaphore.wait()
       boxed.value.store(1, ordering: .releasing)
     }
-    TestThread.yieldUntil { semaphore.value.load(ordering: .relaxed) == -1 }
+    #expect(eventually { semaphore.value.load(ordering: .relaxed) == -1 })
     #expect(boxed.value.load(ordering: .acquiring) == 0)
     #expect(semaphore.signal() == 1)
-    thread.join()
+    #expect(thread.join())
     #expect(boxed.value.load(ordering: .acquiring) == 1)
     #expect(semaphore.signal() == 0)
     semaphore.wait()
@@ -102,7 +103,7 @@ import Testing
     let semaphore = DispatchSemaphore(value: 2, spinLimit: spinLimit)
     let inside = SharedBox(Atomic<Int>(0))
     let most = SharedBox(Atomic<Int>(0))
-    TestThread.parallel(6) { _ in
+    let haveEnded = onThreads(6) { _ in
       for _ in 0..<2_000 {
         semaphore.wait()
         let now = inside.value.wrappingAdd(1, ordering: .relaxed).newValue
@@ -111,6 +112,7 @@ import Testing
         semaphore.signal()
       }
     }
+    #expect(haveEnded)
     #expect(most.value.load(ordering: .relaxed) <= 2)
     #expect(semaphore.value.load(ordering: .relaxed) == 2)
   }
@@ -121,7 +123,7 @@ import Testing
     let semaphore = DispatchSemaphore(value: 0, spinLimit: spinLimit)
     let taken = SharedBox(Atomic<Int>(0))
     let given = 4_000
-    TestThread.parallel(6) { index in
+    let haveEnded = onThreads(6) { index in
       if index < 2 {
         for _ in 0..<given / 2 { semaphore.signal() }
       } else {
@@ -133,6 +135,7 @@ import Testing
         }
       }
     }
+    #expect(haveEnded)
     var left = 0
     while semaphore.wait(timeout: .now()) == .success { left += 1 }
     #expect(taken.value.load(ordering: .relaxed) + left == given)
@@ -156,7 +159,7 @@ import Testing
       pong.wait()
       #expect(cell.value == 2 * (round + 1))
     }
-    thread.join()
+    #expect(thread.join())
   }
 
   @Test func `a negative beginning stops and names the fix`() async {

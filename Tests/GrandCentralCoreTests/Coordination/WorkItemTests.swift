@@ -1,4 +1,5 @@
 import GrandCentral
+import TestSupport
 import Testing
 
 @testable import GrandCentralCore
@@ -89,16 +90,16 @@ import Testing
 
   @Test func `that is cancelled ends without running`() {
     let cell = UnsafeCell()
-    let notified = DispatchSemaphore(value: 0)
+    let notified = Latch()
     let item = DispatchWorkItem { cell.value = 1 }
     let queue = DispatchQueue(label: "work")
-    item.notify(queue: queue) { notified.signal() }
+    item.notify(queue: queue) { notified.open() }
     item.cancel()
     #expect(item.isCancelled)
     #expect(item.wait(timeout: .now()) == .timedOut)
     queue.async(execute: item)
     item.wait()
-    notified.wait()
+    #expect(notified.wait())
     #expect(cell.value == 0)
   }
 
@@ -121,29 +122,29 @@ import Testing
 
   @Test func `notifies in order when it is done, and at once afterwards`() {
     let queue = DispatchQueue(label: "notified")
-    let order = Recorder()
-    let notified = DispatchSemaphore(value: 0)
-    let item = DispatchWorkItem { order.add(0) }
-    item.notify(queue: queue) { order.add(1) }
-    item.notify(queue: queue, execute: DispatchWorkItem { order.add(2) })
+    let order = Log<Int>()
+    let notified = Latch()
+    let item = DispatchWorkItem { order.append(0) }
+    item.notify(queue: queue) { order.append(1) }
+    item.notify(queue: queue, execute: DispatchWorkItem { order.append(2) })
     item.perform()
-    item.notify(queue: queue) { order.add(3) }
-    item.notify(queue: queue) { notified.signal() }
-    notified.wait()
-    #expect(order.values == [0, 1, 2, 3])
+    item.notify(queue: queue) { order.append(3) }
+    item.notify(queue: queue) { notified.open() }
+    #expect(notified.wait())
+    #expect(order.all == [0, 1, 2, 3])
   }
 
   @Test func `notifies once however often it runs`() {
     let queue = DispatchQueue(label: "notified")
-    let order = Recorder()
-    let notified = DispatchSemaphore(value: 0)
+    let order = Log<Int>()
+    let notified = Latch()
     let item = DispatchWorkItem {}
-    item.notify(queue: queue) { order.add(1) }
+    item.notify(queue: queue) { order.append(1) }
     item.perform()
     item.perform()
-    queue.async { notified.signal() }
-    notified.wait()
-    #expect(order.values == [1])
+    queue.async { notified.open() }
+    #expect(notified.wait())
+    #expect(order.all == [1])
   }
 
   @Test func `keeps nothing alive when it is done or released`() {
@@ -161,21 +162,21 @@ import Testing
     }
     #expect(weakItem == nil)
     #expect(weakCapture == nil)
-    _ = weakQueue
+    #expect(weakQueue == nil)
   }
 
   @Test func `is raised by its own QoS when performed, and never lowered`() {
     let thread = currentThread()
     let outer = thread.pointee.qos
     defer { thread.pointee.qos = outer }
-    let seen = Recorder()
-    func note() { seen.add(Int(PackedQoS(rawValue: currentThread().pointee.qos).band.rawValue)) }
+    let seen = Log<Int>()
+    func note() { seen.append(Int(PackedQoS(rawValue: currentThread().pointee.qos).band.rawValue)) }
     thread.pointee.qos = PackedQoS(.utility).rawValue
     DispatchWorkItem(qos: .userInitiated) { note() }.perform()
     DispatchWorkItem(qos: .background) { note() }.perform()
     DispatchWorkItem { note() }.perform()
     let expected: [Band] = [.userInitiated, .utility, .utility]
-    #expect(seen.values == expected.map { Int($0.rawValue) })
+    #expect(seen.all == expected.map { Int($0.rawValue) })
     #expect(thread.pointee.qos == PackedQoS(.utility).rawValue)
   }
 
@@ -196,7 +197,7 @@ import Testing
 
   @Test func `wakes its waiter exactly once under load`() {
     let queue = DispatchQueue(label: "work")
-    TestThread.parallel(3) { _ in
+    let haveEnded = onThreads(3) { _ in
       for round in 0..<800 {
         let cell = UnsafeCell()
         let item = DispatchWorkItem { cell.value = round }
@@ -209,6 +210,7 @@ import Testing
         #expect(cell.value == round)
       }
     }
+    #expect(haveEnded)
   }
 }
 

@@ -50,7 +50,7 @@ import Testing
     let results = Log<DispatchTimeoutResult>()
     let waiterID = Box<UInt32>(0)
     let shared = SharedBox(item)
-    let waiter = TestSupport.TestThread("item-waiter") {
+    let waiter = TestThread("item-waiter") {
       waiterID.value = currentThread().pointee.tid
       let limit = DispatchTime.now().advanced(by: .seconds(3600))
       results.append(shared.value.wait(timeout: hasDeadline ? limit : .distantFuture))

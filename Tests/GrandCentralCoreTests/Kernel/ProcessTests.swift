@@ -11,7 +11,7 @@ import Testing
     let identifier = Box<UInt32>(0)
     let end = Latch()
     let isUp = Latch()
-    let thread = TestSupport.TestThread(name) {
+    let thread = TestThread(name) {
       identifier.value = gc_thread_id()
       isUp.open()
       _ = end.wait()

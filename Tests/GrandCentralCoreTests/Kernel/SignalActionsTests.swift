@@ -49,7 +49,7 @@ import Testing
     #expect(faults_set_action(60, FAULTS_COUNTED, 0) == 0)
     let deliveries = stressed(20_000)
     let isOver = Box(false)
-    let sender = TestSupport.TestThread("sender") {
+    let sender = TestThread("sender") {
       unblockSignals()
       for _ in 0..<deliveries {
         while faults_queue(60, 1) == EAGAIN { sched_yield() }
@@ -74,7 +74,7 @@ import Testing
     for round in 1...20 {
       #expect(faults_set_action(61, FAULTS_COUNTED, once) == 0)
       #expect(SignalActions.install(61) == 0)
-      let receiver = TestSupport.TestThread("receiver") {
+      let receiver = TestThread("receiver") {
         unblockSignals()
         for _ in 0..<3 { raise(61) }
       }

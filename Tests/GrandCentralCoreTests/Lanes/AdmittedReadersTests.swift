@@ -13,7 +13,7 @@ import Testing
     let queue = DispatchQueue(label: "test.readers", attributes: .concurrent, target: root)
     let context = Box<UInt>(0)
     let granted = Log<Bool>()
-    let reader = Box<TestSupport.TestThread?>(nil)
+    let reader = Box<TestThread?>(nil)
     @Sendable func note() {
       guard let thread = ThreadContext(bitPattern: context.value) else { return }
       granted.append(Parker.isGranted(thread))
@@ -23,7 +23,7 @@ import Testing
       // Because work is queued, the reader queues behind it instead of sleeping on the word.
       queue.async {}
       let first = queue.state.load(ordering: .relaxed).pending
-      reader.value = TestSupport.TestThread("reader") {
+      reader.value = TestThread("reader") {
         context.value = UInt(bitPattern: currentThread())
         queue.sync {}
       }

@@ -69,7 +69,7 @@ import Testing
     let queue = DispatchQueue(label: "test.full.sync", attributes: .concurrent, target: root)
     let log = Log<String>()
     for _ in 0..<Self.most { queue.async {} }
-    let reader = TestSupport.TestThread("reader") { queue.sync { log.append("sync") } }
+    let reader = TestThread("reader") { queue.sync { log.append("sync") } }
     #expect(eventually { word(queue).hasWork }, "the reader gets in line")
     #expect(log.count == 0)
     root.runOldest()

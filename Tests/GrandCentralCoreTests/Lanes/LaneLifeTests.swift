@@ -73,7 +73,7 @@ import Testing
     queue.async { log.append("item") }
     // The waiter is queued when its node is on top of the item's.
     let first = word(queue).pending
-    let waiter = TestSupport.TestThread("waiter") { queue.sync { log.append("sync") } }
+    let waiter = TestThread("waiter") { queue.sync { log.append("sync") } }
     #expect(eventually { word(queue).pending != first })
     root.runAll()
     #expect(waiter.join())
@@ -130,12 +130,12 @@ import Testing
       label: "test.asleep", attributes: [.concurrent, .initiallyInactive], target: root)
     queue.async {}
     queue.async {}
-    let sleeper = Box<TestSupport.TestThread?>(nil)
+    let sleeper = Box<TestThread?>(nil)
     let context = Box<UInt>(0)
     // activate() owns the lane, has taken both items off the list, and sends the first. A sync now
     // arrives, and waits until it no longer expects a short hold.
     root.atNextSubmission {
-      sleeper.value = TestSupport.TestThread("sleeper") {
+      sleeper.value = TestThread("sleeper") {
         context.value = UInt(bitPattern: currentThread())
         queue.sync(flags: .barrier) {}
       }

@@ -52,7 +52,7 @@ import Testing
       let before = registered()
       let shelf = Shelf()
       let threads = (0..<4).map { number in
-        TestThread {
+        TestThread("registry-\(number)") {
           var random = SeededGenerator(for: "registry \(number)")
           var own: [DispatchQueue] = []
           for step in 0..<stressed(20_000) {
@@ -67,7 +67,7 @@ import Testing
           shelf.keep(own)
         }
       }
-      for thread in threads { thread.join() }
+      if !threads.allSatisfy({ $0.join() }) { exit(2) }
       let alive = shelf.addresses
       let added = registered().filter { !before.contains($0) }
       print("alive \(alive.count), registered \(added.count)")

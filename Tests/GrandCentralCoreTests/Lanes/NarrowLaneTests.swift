@@ -78,7 +78,7 @@ import Testing
     let queue = make()
     queue.setWidth(1)
     submit(0..<1, to: queue)
-    let reader = TestSupport.TestThread("reader") { [log] in queue.sync { log.append(1) } }
+    let reader = TestThread("reader") { [log] in queue.sync { log.append(1) } }
     #expect(eventually { word(queue).hasWork }, "the reader gets in line")
     root.runOldest()
     #expect(reader.join())

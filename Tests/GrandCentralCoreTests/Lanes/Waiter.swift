@@ -6,10 +6,10 @@ import TestSupport
 /// A thread that shows when its wait for a lane is registered: see LongWait.
 final class Waiter: Sendable {
   private let context = Box<UInt>(0)
-  private let thread = Box<TestSupport.TestThread?>(nil)
+  private let thread = Box<TestThread?>(nil)
 
   func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-    thread.value = TestSupport.TestThread(name) { [context] in
+    thread.value = TestThread(name) { [context] in
       context.value = UInt(bitPattern: currentThread())
       body()
     }

@@ -9,7 +9,7 @@ import Testing
     let stop = Atomic<Bool>(false)
     let readings = Counter()
     let pool = Runtime.shared.pool
-    let reader = TestSupport.TestThread("reader") { [pool] in
+    let reader = TestThread("reader") { [pool] in
       while !stop.load(ordering: .relaxed) {
         for index in 0..<pool.workerCount.load(ordering: .acquiring) {
           guard let thread = pool.worker(at: index)?.thread else { continue }

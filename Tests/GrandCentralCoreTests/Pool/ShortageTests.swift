@@ -55,12 +55,12 @@ private final class Gate: Sendable {
     queue.async(group: group, execute: item)
     queue.async { semaphore.signal() }
     // No other thread uses the engine, so the waiter makes the retries.
-    let opener = TestSupport.TestThread("opener") {
+    let opener = TestThread("opener") {
       #expect(gate.refuses(3))
       #expect(ran.now == 0)
       gate.set(.allow)
     }
-    let waiting = TestSupport.TestThread("waiting") {
+    let waiting = TestThread("waiting") {
       switch waiter {
       case .semaphore: semaphore.wait()
       case .group: group.wait()

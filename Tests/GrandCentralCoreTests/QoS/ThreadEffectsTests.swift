@@ -118,7 +118,7 @@ private struct Treatment: Equatable {
       #expect(prompt != plain)
       func look(_ when: String) {
         let made = Box<Treatment?>(nil)
-        let child = TestSupport.TestThread("child") { made.value = Self.treatment() }
+        let child = TestThread("child") { made.value = Self.treatment() }
         #expect(child.join() && made.value == plain, "\(when), of a thread")
         #expect(Self.treatmentOfProgram() == plain, "\(when), of a program")
       }
@@ -178,7 +178,7 @@ private struct Treatment: Equatable {
     let isHelped = Latch()
     let mayContinue = Latch()
     let isLowAgain = Latch()
-    let worker = TestSupport.TestThread("helped") {
+    let worker = TestThread("helped") {
       let thread = currentThread()
       ThreadEffects.adopt(thread, isReplaceable: false)
       let plain = Self.treatment()
@@ -222,7 +222,7 @@ private struct Treatment: Equatable {
     let helpersEnded = Latch(2)
     let context = Box<ThreadContext?>(nil)
     let isThere = Latch()
-    let worker = TestSupport.TestThread("helped") {
+    let worker = TestThread("helped") {
       let thread = currentThread()
       ThreadEffects.adopt(thread, isReplaceable: false)
       let plain = Self.treatment()
@@ -265,7 +265,7 @@ private struct Treatment: Equatable {
       ThreadEffects.withoutEffect(on: thread) { #expect(Self.treatment() == plain) }
       #expect(Self.treatment() == lowered)
       let inherited = Box<[Treatment]>([])
-      let child = TestSupport.TestThread("child") {
+      let child = TestThread("child") {
         let inheritor = currentThread()
         let first = Self.treatment()
         ThreadEffects.adopt(inheritor, isReplaceable: false)

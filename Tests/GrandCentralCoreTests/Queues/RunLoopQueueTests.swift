@@ -32,7 +32,7 @@ import Testing
     let here = Unguarded(0)
     let ended = Counter()
     let threads = (0..<3).map { number in
-      TestSupport.TestThread("submits \(number)") {
+      TestThread("submits \(number)") {
         for step in 0..<total {
           if step % 16 == 0 {
             queue.sync { sum.value += 1 }
