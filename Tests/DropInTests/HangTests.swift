@@ -63,24 +63,20 @@ private final class HangingClient {
 
   /// Dumps until the first line begins with `line`: the program's threads get to their waits soon
   /// after it is ready.
-  func dump(until line: String) -> ChildResult {
-    var result = dumped("\(process)")
-    for _ in 0..<deadlineSeconds * 20 where !result.output.hasPrefix(line) {
-      usleep(50_000)
-      result = dumped("\(process)")
-    }
-    return result
+  func dump(until line: String) -> ChildResult { dump { $0.hasPrefix(line) } }
+
+  func dump(until isReached: (String) -> Bool) -> ChildResult {
+    polled(until: { isReached($0.output) }, { dumped("\(process)") })
   }
 
   /// Dumps once all threads of the program are asleep in the kernel, and are so afterwards.
   func dumpAsleep() -> ChildResult? {
-    for _ in 0..<deadlineSeconds * 20 {
+    func dumpIfAsleep() -> ChildResult? {
       let wereAsleep = areAllAsleep
       let result = dumped("\(process)")
-      if wereAsleep && areAllAsleep { return result }
-      usleep(50_000)
+      return wereAsleep && areAllAsleep ? result : nil
     }
-    return nil
+    return polled(until: { $0 != nil }, dumpIfAsleep)
   }
 
   /// proc_pid_status(5).
@@ -184,11 +180,7 @@ private func expect(_ line: String, _ scene: String, _ result: ChildResult?) {
   @Test func `says that an actor's jobs are behind the one that sleeps`() throws {
     let hanging = try HangingClient(try Client(swift: "FoundationHangs.swift"), "actor")
     let line = "the actor's other jobs do not run before that ends"
-    var result = dumped("\(hanging.process)")
-    for _ in 0..<deadlineSeconds * 20 where !result.output.contains(line) {
-      usleep(50_000)
-      result = dumped("\(hanging.process)")
-    }
+    let result = hanging.dump { $0.contains(line) }
     #expect(result.output.contains(/sleeps in a system call .*\. If this is the job of an actor/))
     #expect(result.output.contains(line), "\(result)")
     #expect(result.output.hasPrefix("Nothing is stuck."), "\(result)")

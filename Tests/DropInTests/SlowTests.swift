@@ -104,7 +104,7 @@ import Testing
     var done: [UInt8] = [0, 0, 0, 0, 0]
     let count = read(output.read, &done, 5)
     // The program must not end before its board is found, or nothing would be recorded.
-    for _ in 0..<deadlineSeconds * 100 where !isBegun(path) { usleep(10_000) }
+    #expect(eventually { isBegun(path) })
     close(input.write)
     #expect(waitFor(recorder).status == 0)
     return String(decoding: done.prefix(max(0, count)), as: UTF8.self)

@@ -174,6 +174,7 @@ private func isHarmless(_ text: String) -> Bool {
       source.words[first + BoardLayout.Queue.kind] = 0
       source.words[first + BoardLayout.Queue.target] = UInt64(number % (count - 1) + 1)
     }
-    _ = try Dump(source).text(all: true, style: Style(isColoured: false))
+    let text = try Dump(source).text(all: true, style: Style(isColoured: false))
+    #expect(text.contains("\nQueues ("))
   }
 }

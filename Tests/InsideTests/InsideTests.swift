@@ -40,22 +40,12 @@ func dump(_ target: String, _ arguments: [String] = ["--stuck-after", "0"]) -> C
 /// Dumps until the first line begins with `prefix`: the probe's threads get to their waits soon
 /// after it is ready. A hang that is never found fails the test.
 func dump(_ probe: HangingProbe, until prefix: String) -> ChildResult {
-  dump(probe) { $0.hasPrefix(prefix) }
+  polled(until: { $0.output.hasPrefix(prefix) }, { dump("\(probe.process)") })
 }
 
 /// The same, until the dump contains `words`.
 func dump(_ probe: HangingProbe, untilItSays words: String) -> ChildResult {
-  dump(probe) { $0.contains(words) }
-}
-
-/// A dump from outside has no event to wait for, so it is made again after a pause.
-private func dump(_ probe: HangingProbe, isReached: (String) -> Bool) -> ChildResult {
-  for _ in 0..<deadlineSeconds * 20 {
-    let result = dump(String(probe.process))
-    if isReached(result.output) { return result }
-    usleep(50_000)
-  }
-  return dump(String(probe.process))
+  polled(until: { $0.output.contains(words) }, { dump("\(probe.process)") })
 }
 
 private let scenes = [

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A child with its standard input and output as pipes.
-private final class PipedChild {
+final class PipedChild {
   let process: pid_t
   private let input: Int32
   private let output: Int32
@@ -20,10 +20,11 @@ private final class PipedChild {
     output = up.read
   }
 
-  /// Waits until the child has printed a line.
+  /// Waits until the child has printed a line. Fails the test when it ends before.
   func waitForLine() {
     var byte: UInt8 = 0
     while read(output, &byte, 1) == 1 && byte != UInt8(ascii: "\n") {}
+    #expect(byte == UInt8(ascii: "\n"))
   }
 
   func endInput() { close(input) }
@@ -43,7 +44,7 @@ func record(_ arguments: [String], to path: String, _ options: [String] = []) {
   let recorder = PipedChild([command, "record", "-o", path] + options + ["--", probe] + arguments)
   // The probe must not end before its board is found, or nothing would be recorded.
   recorder.waitForLine()
-  for _ in 0..<deadlineSeconds * 100 where fileSize(path) < 9 { usleep(10_000) }
+  #expect(eventually { fileSize(path) > RecordingFile.mark.count })
   recorder.endInput()
   let end = waitFor(recorder.process)
   #expect(end.status == 0)
@@ -151,13 +152,13 @@ private func readings(of bytes: [UInt8], at path: String) -> [ChildResult] {
     defer { unlink(path) }
     let program = PipedChild([probe, "hot"])
     program.waitForLine()
-    var text = ""
-    for _ in 0..<deadlineSeconds where !text.hasPrefix("Hot queue: 'hot' runs items") {
+    func reported() -> String {
       let result = runChild(
         [command, "record", "\(program.process)", "--seconds", "1", "-o", path] + options)
       #expect(result.status == 0, "\(result.errors)")
-      text = runChild([command, "report", path]).output
+      return runChild([command, "report", path]).output
     }
+    let text = polled(until: { $0.hasPrefix("Hot queue: 'hot' runs items") }, reported)
     #expect(text.hasPrefix("Hot queue: 'hot' runs items"), "\(text)")
     let missing = "\nClosures of sync() are not counted: they run on the calling thread.\n"
     #expect(text.hasSuffix(missing), "\(text)")

@@ -5,26 +5,16 @@ import Testing
 
 /// A program that floods a queue, until this object ends.
 private final class FloodedProbe {
-  let process: pid_t
-  init() {
-    let ends = makePipe()
-    input = ends.write
-    process = startChild(["\(buildFolder)/RecordProbe", "hot"], input: ends.read)
-    close(ends.read)
-    // Until it has a board.
-    for _ in 0..<deadlineSeconds * 20 {
-      if isThere { break }
-      usleep(50_000)
-    }
-  }
-  private let input: Int32
-  private var isThere: Bool {
-    runChild(["\(buildFolder)/grandcentral", "dump", "\(process)"]).status == 0
-  }
+  private let probe = PipedChild(["\(buildFolder)/RecordProbe", "hot"])
+  var process: pid_t { probe.process }
+
+  /// Returns when the program has used its queue, and so has a board.
+  init() { probe.waitForLine() }
+
   deinit {
-    close(input)
     kill(process, SIGKILL)
     _ = waitFor(process)
+    probe.endInput()
   }
 }
 
@@ -235,10 +225,7 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
   private func top(
     _ process: pid_t, _ arguments: [String], until isExpected: (ChildResult) -> Bool
   ) -> ChildResult {
-    let arguments = ["--once", "--interval", "1"] + arguments
-    var result = top(process, arguments)
-    for _ in 0..<deadlineSeconds where !isExpected(result) { result = top(process, arguments) }
-    return result
+    polled(until: isExpected) { top(process, ["--once", "--interval", "1"] + arguments) }
   }
 
   @Test func `prints one plain table`() {
@@ -306,11 +293,11 @@ private let leaving = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
       kill(recorder, SIGINT)
       _ = waitFor(recorder)
     }
-    for _ in 0..<deadlineSeconds {
-      let line = top(probe.process, ["--once", "--json", "--interval", "0.3"]).lines.first ?? ""
-      if line.contains(/"queue":"hot","kind":"serial","itemsPerSecond":[1-9]/) { return }
-    }
-    Issue.record("no items were seen")
+    let row = /"queue":"hot","kind":"serial","itemsPerSecond":[1-9]/
+    let arguments = ["--once", "--json", "--interval", "0.3"]
+    let result = polled(
+      until: { $0.output.contains(row) }, { top(probe.process, arguments) })
+    #expect(result.output.contains(row), "\(result)")
   }
 
   @Test func `says what is wrong with its arguments`() {

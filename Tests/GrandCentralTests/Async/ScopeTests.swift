@@ -40,11 +40,19 @@ private struct Failure: Error, Equatable {}
   }
 
   @Test func `on the wall clock ticks too`() async {
-    await withTimer(wallDeadline: .now(), repeating: .milliseconds(1)) { ticks in
-      for await _ in ticks { break }
+    let start = DispatchWallTime.now()
+    await withTimer(wallDeadline: start, repeating: .milliseconds(1)) { ticks in
+      for await tick in ticks {
+        #expect(tick.count >= 1)
+        break
+      }
       // A second loop continues where the first one stopped.
-      for await _ in ticks { break }
+      for await tick in ticks {
+        #expect(tick.count >= 1)
+        break
+      }
     }
+    #expect(DispatchWallTime.now() >= start + .milliseconds(1))
   }
 
   @Test func `throws what its body throws, with its type`() async {

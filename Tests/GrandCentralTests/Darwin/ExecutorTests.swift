@@ -104,7 +104,9 @@ private actor ClassProbe {
       // The last item may still hold the queue: what comes after it does not.
       queue.sync(flags: .barrier) {}
     }
-    while gone != nil { await Task.yield() }
+    let deadline = monotonicSeconds() + Double(deadlineSeconds)
+    while gone != nil && monotonicSeconds() < deadline { await Task.yield() }
+    #expect(gone == nil)
   }
 }
 

@@ -1,5 +1,6 @@
 // Programs that hang in one way each, and a healthy one. Each prints "ready" and then blocks until
-// its standard input ends. With a second argument the program also looks at itself.
+// its standard input ends; for each byte there it forgets a resume(). With a second argument the
+// program also looks at itself.
 import CFaults
 import Glibc
 import GrandCentral
@@ -7,7 +8,7 @@ import GrandCentral
 func announceAndWait() -> Never {
   _ = write(STDOUT_FILENO, "ready\n", 6)
   var byte: UInt8 = 0
-  _ = read(STDIN_FILENO, &byte, 1)
+  while read(STDIN_FILENO, &byte, 1) == 1 { forgottenResume() }
   _exit(0)
 }
 

@@ -82,18 +82,7 @@ public func settledDescriptors() -> Int {
 }
 
 /// The names include the descriptor that lists the folder itself, which is closed on return.
-private func descriptorNames() -> [String] {
-  guard let folder = opendir("/proc/self/fd") else { return [] }
-  defer { closedir(folder) }
-  var names: [String] = []
-  while let entry = readdir(folder) {
-    let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    if !name.hasPrefix(".") { names.append(name) }
-  }
-  return names
-}
+private func descriptorNames() -> [String] { namesInFolder("/proc/self/fd") ?? [] }
 
 /// Whether an epoll(7) set waits for `descriptor` to be readable, from /proc.
 public func isWatchedForReading(_ descriptor: Int32) -> Bool {

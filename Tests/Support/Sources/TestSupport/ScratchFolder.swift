@@ -31,12 +31,10 @@ public final class ScratchFolder: Sendable {
   }
 }
 
-/// Removes a file or a folder with its contents, as `rm -r` does.
-public func removeTree(_ path: String) {
-  guard let folder = opendir(path) else {
-    unlink(path)
-    return
-  }
+/// The names in a folder, without those of itself and its parent; `nil` if it cannot be read.
+public func namesInFolder(_ path: String) -> [String]? {
+  guard let folder = opendir(path) else { return nil }
+  defer { closedir(folder) }
   var names: [String] = []
   while let entry = readdir(folder) {
     let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -44,7 +42,15 @@ public func removeTree(_ path: String) {
     }
     if name != "." && name != ".." { names.append(name) }
   }
-  closedir(folder)
+  return names
+}
+
+/// Removes a file or a folder with its contents, as `rm -r` does.
+public func removeTree(_ path: String) {
+  guard let names = namesInFolder(path) else {
+    unlink(path)
+    return
+  }
   for name in names {
     let inside = "\(path)/\(name)"
     if unlink(inside) != 0 { removeTree(inside) }

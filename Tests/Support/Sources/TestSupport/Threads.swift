@@ -108,19 +108,11 @@ public struct ThreadEntry: Sendable {
 
 /// Lists all threads of this process.
 public func processThreads() -> [ThreadEntry] {
-  guard let directory = opendir("/proc/self/task") else { return [] }
-  defer { closedir(directory) }
-  var threads: [ThreadEntry] = []
-  while let entry = readdir(directory) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    guard let id = Int(name) else { continue }
-    // A thread may end between the two reads.
-    guard let status = contents(of: "/proc/self/task/\(id)/status") else { continue }
-    threads.append(threadEntry(id: id, status: status))
+  let ids = (namesInFolder("/proc/self/task") ?? []).compactMap { Int($0) }.sorted()
+  // A thread may end between the two reads.
+  return ids.compactMap { id in
+    contents(of: "/proc/self/task/\(id)/status").map { threadEntry(id: id, status: $0) }
   }
-  return threads.sorted { $0.id < $1.id }
 }
 
 private func threadEntry(id: Int, status: String) -> ThreadEntry {
@@ -136,7 +128,7 @@ private func threadEntry(id: Int, status: String) -> ThreadEntry {
     blockedSignals: UInt64(field("SigBlk"), radix: 16) ?? 0)
 }
 
-/// Waits until all other threads of this process sleep, at most as long as a test is patient.
+/// Waits until all other threads of this process sleep, or until a test's deadline.
 public func waitUntilOthersSleep() {
   let deadline = monotonicSeconds() + Double(deadlineSeconds)
   while monotonicSeconds() < deadline {
@@ -184,6 +176,20 @@ public func nextText(
     // A character may be cut; the tests look for others.
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
   }
+}
+
+/// Makes a value again and again until it is as expected, for state of another process, which sends
+/// no event. Returns the last value, which the test still has to check.
+public func polled<Value>(
+  until isExpected: (Value) -> Bool, _ make: () throws -> Value
+) rethrows -> Value {
+  let deadline = monotonicSeconds() + Double(deadlineSeconds)
+  var value = try make()
+  while !isExpected(value) && monotonicSeconds() < deadline {
+    sleepMilliseconds(50)
+    value = try make()
+  }
+  return value
 }
 
 /// Polls until `isTrue` returns true, for state that sends no event, such as another thread's
