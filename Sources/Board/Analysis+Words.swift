@@ -30,13 +30,7 @@ extension Analysis {
     case .queue: FindingWords.queue(label(thread.awaitedQueue))
     case .workItem where thread.awaitedQueue != 0:
       "a work item of queue '\(label(thread.awaitedQueue))'"
-    case .workItem: "a work item"
-    case .group: "a group"
-    case .semaphore: "a semaphore"
-    case .loop: "the end of concurrentPerform"
-    case .once: "dispatch_once"
-    case .file: "a file"
-    case .none: "a system call"
+    case let kind: FindingWords.awaited(kind) ?? "a system call"
     }
   }
 

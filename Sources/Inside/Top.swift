@@ -194,7 +194,7 @@ package final class Top {
     func row(_ key: Key) -> QueueActivity {
       if let row = rows[key] { return row }
       if key.place == 0 {
-        return QueueActivity(label: "(global, \(Self.className(key.band)))", kind: .global)
+        return QueueActivity(label: FindingWords.globalQueue(band: key.band), kind: .global)
       }
       let kind = dump.analysis.snapshot.queues[key.place]?.kind ?? .unknown
       return QueueActivity(label: dump.analysis.label(key.place), kind: kind)
@@ -255,13 +255,6 @@ package final class Top {
   }
 
   private static var shortNanoseconds: UInt64 { 10_000_000 }
-
-  private static func className(_ band: UInt8) -> String {
-    let names = [
-      "default", "background", "utility", "default", "user-initiated", "user-interactive",
-    ]
-    return names.indices.contains(Int(band)) ? names[Int(band)] : "default"
-  }
 }
 
 /// What the kernel counts of a process.

@@ -33,6 +33,25 @@ package enum FindingWords {
   package static func thread(_ id: UInt32, _ name: String) -> String { "thread \(id) '\(name)'" }
   package static func queue(_ label: String) -> String { "queue '\(label)'" }
 
+  /// The class of a band, as boards and recordings have it. Any number may stand there.
+  package static func className(band: UInt8) -> String { (Band(rawValue: band) ?? .default).name }
+
+  /// A global queue, which has no record.
+  package static func globalQueue(band: UInt8) -> String { "(global, \(className(band: band)))" }
+
+  /// What a thread waits for, where that is no queue; `nil`: nothing of the engine, or a queue.
+  package static func awaited(_ kind: BoardWaitKind) -> String? {
+    switch kind {
+    case .none, .queue: nil
+    case .workItem: "a work item"
+    case .group: "a group"
+    case .semaphore: "a semaphore"
+    case .loop: "the end of concurrentPerform"
+    case .once: "dispatch_once"
+    case .file: "a file"
+    }
+  }
+
   package static func wait(for awaited: String, _ nanoseconds: UInt64) -> String {
     "waits for \(awaited) for \(duration(nanoseconds))"
   }

@@ -116,6 +116,17 @@ enum Band: UInt8, CaseIterable, Comparable, Sendable {
   /// The band for comparisons: unspecified counts as default.
   @inlinable @inline(__always)
   var rank: Band { self == .unspecified ? .default : self }
+
+  /// The class in words, as labels of global queues have it; unspecified counts as default.
+  var name: String {
+    switch self {
+    case .unspecified, .default: "default"
+    case .background: "background"
+    case .utility: "utility"
+    case .userInitiated: "user-initiated"
+    case .userInteractive: "user-interactive"
+    }
+  }
 }
 
 /// A quality of service as one 32-bit value, for nodes and threads. Lanes keep the lower half,

@@ -18,16 +18,8 @@ final class GlobalQueue: DispatchQueue, @unchecked Sendable {
   /// Returns the customary label of a root. The root without a band is the default target of serial
   /// queues; its customary label is that of the default class with overcommit.
   private static func label(of band: Band, overcommits: Bool) -> String {
-    let name =
-      switch band {
-      case .unspecified, .default: "default"
-      case .background: "background"
-      case .utility: "utility"
-      case .userInitiated: "user-initiated"
-      case .userInteractive: "user-interactive"
-      }
     let suffix = overcommits || band == .unspecified ? ".overcommit" : ""
-    return "com.apple.root.\(name)-qos\(suffix)"
+    return "com.apple.root.\(band.name)-qos\(suffix)"
   }
 
   override func submitToRoot(_ node: WorkNode, from thread: ThreadContext) {

@@ -136,7 +136,7 @@ struct RecordedAnalysis {
       else { continue }
       // Its class on this queue, which may have one of its own.
       note(item.queue, from: submitted.time, to: item.start, band: item.band) {
-        "an item of class \(Self.name(item.band))\(code(index)), "
+        "an item of class \(FindingWords.className(band: item.band))\(code(index)), "
           + "submitted by \(thread(submitted.thread)),"
       }
     }
@@ -144,7 +144,7 @@ struct RecordedAnalysis {
       guard let queue = wait.queue, isSerial(queue) else { continue }
       let waiter = wait.item.map { recording.items[$0].band } ?? 0
       note(queue, from: wait.start, to: wait.end ?? recording.end, band: waiter) {
-        "\(thread(wait.thread)) of class \(Self.name(waiter)) in sync()"
+        "\(thread(wait.thread)) of class \(FindingWords.className(band: waiter)) in sync()"
       }
     }
     return worst.sorted { ($1.value.time, $0.key) < ($0.value.time, $1.key) }.map { queue, found in
@@ -152,7 +152,7 @@ struct RecordedAnalysis {
       return RecordedFinding(
         kind: .inversion, queueIndex: queue, queue: label(queue),
         headline: "Inversion: \(found.waiter) waits \(Report.time(found.time)) in queue "
-          + "'\(label(queue))' behind an item of class \(Self.name(holder.band)).",
+          + "'\(label(queue))' behind an item of class \(FindingWords.className(band: holder.band)).",
         details: [describe(found.holder)] + origin(found.holder) + [
           "Submit the work that others wait for at their class, or give it a queue of its own."
         ],
@@ -163,42 +163,39 @@ struct RecordedAnalysis {
   /// Unspecified ranks as default.
   private static func rank(_ band: UInt8) -> UInt8 { band == 0 ? 3 : band }
 
-  private static func name(_ band: UInt8) -> String {
-    let names = [
-      "default", "background", "utility", "default", "user-initiated", "user-interactive",
-    ]
-    return names.indices.contains(Int(band)) ? names[Int(band)] : "default"
-  }
-
   // MARK: Timers and sources
 
   private func lateTimers() -> [RecordedFinding] {
-    worstOfQueues { recording.items[$0].timerLate ?? 0 }.compactMap { queue, index, late in
-      guard let ahead = ahead(of: index, for: late) else { return nil }
-      return RecordedFinding(
-        kind: .lateTimer, queueIndex: queue, queue: label(queue),
-        headline: "Late timer: a timer of queue '\(label(queue))' runs its handler "
-          + "\(Report.time(late)) after its time.",
-        details: [describe(index)] + ahead + [
-          "Give the timer a queue of its own, or one on which short items run."
-        ],
-        item: index)
-    }
+    lateHandlers(
+      .lateTimer, of: "timer", late: { recording.items[$0].timerLate ?? 0 },
+      headline: { "Late timer: a timer of queue '\($0)' runs its handler \($1) after its time." })
   }
 
   /// Sources, other than timers, whose handler starts long after the event.
   private func starvedSources() -> [RecordedFinding] {
-    worstOfQueues { index in
-      let item = recording.items[index]
-      return item.isSourceEvent && item.timerLate == nil ? item.waited ?? 0 : 0
-    }.compactMap { queue, index, waited in
-      guard let ahead = ahead(of: index, for: waited) else { return nil }
+    lateHandlers(
+      .starvedSource, of: "source",
+      late: { index in
+        let item = recording.items[index]
+        return item.isSourceEvent && item.timerLate == nil ? item.waited ?? 0 : 0
+      },
+      headline: {
+        "Starved source: an event of a source of queue '\($0)' waits \($1) for its handler."
+      })
+  }
+
+  /// The handler of each queue that starts latest, behind another item of the queue.
+  private func lateHandlers(
+    _ kind: RecordedFinding.Kind, of object: String, late: (Int) -> UInt64,
+    headline: (_ queue: String, _ time: String) -> String
+  ) -> [RecordedFinding] {
+    worstOfQueues(late).compactMap { queue, index, time in
+      guard let ahead = ahead(of: index, for: time) else { return nil }
       return RecordedFinding(
-        kind: .starvedSource, queueIndex: queue, queue: label(queue),
-        headline: "Starved source: an event of a source of queue '\(label(queue))' waits "
-          + "\(Report.time(waited)) for its handler.",
+        kind: kind, queueIndex: queue, queue: label(queue),
+        headline: headline(label(queue), Report.time(time)),
         details: [describe(index)] + ahead + [
-          "Give the source a queue of its own, or one on which short items run."
+          "Give the \(object) a queue of its own, or one on which short items run."
         ],
         item: index)
     }
@@ -366,15 +363,8 @@ struct RecordedAnalysis {
   }
 
   private func words(_ wait: RecordedWait) -> String {
-    switch wait.kind {
-    case .queue: "queue '\(wait.queue.map(label) ?? "?")'"
-    case .workItem: "a work item"
-    case .group: "a group"
-    case .semaphore: "a semaphore"
-    case .loop: "the end of concurrentPerform"
-    case .once: "dispatch_once"
-    case .file: "a file"
-    case .none: "something"
-    }
+    wait.kind == .queue
+      ? FindingWords.queue(wait.queue.map(label) ?? "?")
+      : FindingWords.awaited(wait.kind) ?? "something"
   }
 }

@@ -140,11 +140,7 @@ private struct PlaceNames {
   mutating func queue(at place: UInt32, band: UInt8, in queues: inout [RecordedQueue]) -> Int {
     if let known = now[place] { return known }
     if place == 0, let known = bands[band] { return known }
-    let classes = [
-      "default", "background", "utility", "default", "user-initiated", "user-interactive",
-    ]
-    let name = classes.indices.contains(Int(band)) ? classes[Int(band)] : "default"
-    let label = place == 0 ? "(global, \(name))" : "(queue \(place))"
+    let label = place == 0 ? FindingWords.globalQueue(band: band) : "(queue \(place))"
     queues.append(RecordedQueue(label: label, kind: place == 0 ? .global : .unknown))
     if place == 0 { bands[band] = queues.count - 1 } else { now[place] = queues.count - 1 }
     return queues.count - 1
