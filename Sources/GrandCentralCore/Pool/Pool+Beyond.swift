@@ -118,7 +118,7 @@ extension Pool {
 
   /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other
   /// worker.
-  private func takeLane(for worker: Worker) -> WorkNode? {
+  func takeLane(for worker: Worker) -> WorkNode? {
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
     return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
   }

@@ -14,6 +14,7 @@ extension Pool: ForkParticipant {
     idleStack.removeAll()
     freeWorkers.removeAll(keepingCapacity: true)
     workersToStart.removeAll(keepingCapacity: true)
+    laneReserve = LaneReserve()
     // SAFETY: as in Blocking.announced().
     let own = thread.pointee.worker.map {
       Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue()
@@ -56,6 +57,7 @@ extension Worker {
     lanes.clear()
     (handed, starvedTurn) = (nil, nil)
     isOnIdleStack = false
+    isInReserve = false
     status.store(isHere ? .running : .away, ordering: .relaxed)
     threadID.store(isHere ? thread?.pointee.tid ?? 0 : 0, ordering: .relaxed)
     if isHere { return }

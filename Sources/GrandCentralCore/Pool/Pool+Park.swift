@@ -40,29 +40,38 @@ extension Pool {
       worker.promptTurns = PromptTurns()
       BlackBox.noteWorker(thread)
     }
-    while runUntilIdle(worker, thread) && grandCentralWorkerIdle(worker, thread) {}
+    while (worker.isInReserve ? serveLanes(worker, thread) : runUntilIdle(worker, thread))
+      && grandCentralWorkerIdle(worker, thread)
+    {}
     thread.pointee.worker = nil
     ThreadEffects.leave(thread)
   }
 
   /// Runs nodes until there are none. Returns false if the thread must end.
-  private func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+  func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .releasing)
     while true {
       while let node = takeHanded(by: worker) ?? takeNext(for: worker) {
         stopSearching(worker)
-        let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
-        switch isReady ? .run : prepare(for: node, worker, thread) {
-        case .run: grandCentralWorkerActive(node, worker, thread)
-        case .leave: break
-        case .end: return false
-        }
-        if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
+        guard run(node, worker, thread) else { return false }
       }
       // A worker beyond the allowance may have found no work for it without a search.
       let mayPark = worker.isSearching && beyondAllowance <= 0
       if mayPark ? park(worker, thread) : stepBack(worker, thread) { return true }
     }
+  }
+
+  /// Runs a node in its class. Returns false if the thread must end.
+  @inline(__always)
+  func run(_ node: WorkNode, _ worker: Worker, _ thread: ThreadContext) -> Bool {
+    let isReady = ThreadEffects.isInEffect(worker.band, on: thread)
+    switch isReady ? .run : prepare(for: node, worker, thread) {
+    case .run: grandCentralWorkerActive(node, worker, thread)
+    case .leave: break
+    case .end: return false
+    }
+    if worker.status.load(ordering: .relaxed) != .running { comeBack(worker) }
+    return true
   }
 
   private func takeHanded(by worker: Worker) -> WorkNode? {
@@ -264,6 +273,7 @@ extension Pool {
   /// is the child's last thread, so does the child.
   private func retire(_ worker: Worker, _ thread: ThreadContext) -> Retirement {
     idleLock.withLock {
+      if worker.isInReserve { return retireFromReserve(worker) ? .done : .chosen }
       guard worker.isOnIdleStack else { return .chosen }
       let needsMonitor = !monitor.isThere && !thread.pointee.is_main
       if idleStack.count == 1 && (needsMonitor || ThreadlessRetry.hasRetriers) { return .needed }
@@ -271,7 +281,7 @@ extension Pool {
       change { $0.retired() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
-      freeWorkers.append(worker)
+      recordIsFree(worker)
       return .done
     }
   }
@@ -307,7 +317,7 @@ extension Pool {
       change { $0.threadEnded() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
-      if !worker.isExternal { freeWorkers.append(worker) }
+      if !worker.isExternal { recordIsFree(worker) }
     }
     // The worker's half of the pair at the top of this file. Others steal from its local queues.
     if hasWork() { wakeIfNeeded() }

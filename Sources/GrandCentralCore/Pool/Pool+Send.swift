@@ -126,7 +126,7 @@ extension Pool {
       change { $0.threadEnded() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
-      freeWorkers.append(worker)
+      recordIsFree(worker)
     }
     // Not wakeIfNeeded(): a thread made by this thread would be lowered too.
     monitor.watch(self)

@@ -76,8 +76,8 @@ extension Pool {
   }
 
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
-  /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes under
-  /// stress or of a worker whose lane gives way.
+  /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes that
+  /// may need a thread of the reserve or of a worker whose lane gives way.
   @inline(__always)
   private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
@@ -85,7 +85,7 @@ extension Pool {
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(key.band),
-        key.kind == .items || !isStressed && !gc_gives_way(thread)
+        key.kind == .items || !hasFirstThreads && !gc_gives_way(thread)
       else { return nil }
       if worker.band != key.band {
         // An external worker has no band until it has submitted a node.
@@ -207,7 +207,10 @@ extension Pool {
     let (action, chosen) = choose {
       $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
     }
-    if action == .saturated { return monitor.watch(self) }
+    if action == .saturated {
+      wakeReserve()
+      return monitor.watch(self)
+    }
     if let chosen { rouse(chosen) }
   }
 

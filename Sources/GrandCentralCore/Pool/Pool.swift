@@ -3,10 +3,10 @@
 // the injector of its kind and band → a worker takes it → the worker runs it.
 // Files: +Submit brings a node to a worker, +Park is a worker's life, +Take finds a node, +Classes
 // counts workers per class, +Send passes a node to another worker, +Blocked replaces workers whose
-// items sleep, Monitor finds workers that sleep unannounced, +ExternalWorker runs nodes on the
-// poller's threads, +Width reads how many CPUs to use, +Shortage retries after a refused thread,
-// +Holders reports the queues whose items hold the threads, +Fork resets the pool in a forked
-// child.
+// items sleep, Monitor finds workers that sleep unannounced, +LaneReserve keeps threads for lanes,
+// +ExternalWorker runs nodes on the poller's threads, +Width reads how many CPUs to use, +Shortage
+// retries after a refused thread, +Holders reports the queues whose items hold the threads, +Fork
+// resets the pool in a forked child.
 import CGrandCentralLinux
 
 final class Pool: @unchecked Sendable {
@@ -23,8 +23,10 @@ final class Pool: @unchecked Sendable {
     var softThreads: Int
     /// The same limit while lanes wait.
     var softThreadsForLanes: Int { min(maxThreads, 4 * softThreads) }
-    /// The maximum number of threads.
+    /// The maximum number of threads, without those that are kept for lanes.
     var maxThreads: Int
+    /// The maximum number of records of workers.
+    var maxWorkers: Int { maxThreads + maxReserve + Pool.maxExternalWorkers }
     /// How long an idle worker stays alive.
     var keepAliveNanoseconds: UInt64 = 5_000_000_000
     /// How many rounds a searching worker makes before it parks.
@@ -80,6 +82,7 @@ final class Pool: @unchecked Sendable {
   /// The idle workers, and the records without a thread. Guarded by idleLock.
   @Cell var idleStack: IdleStack
   @Cell var freeWorkers: [Worker] = []
+  @Cell var laneReserve = LaneReserve()
   /// Chosen workers that wait for the monitor to start their threads: see makesPlainThreads.
   @Cell var workersToStart: [Worker] = []
 
@@ -118,7 +121,7 @@ final class Pool: @unchecked Sendable {
       (injectors + index).initialize(
         to: Unmanaged.passRetained(Injector(inboxes: configuration.furtherInboxes)))
     }
-    let maxWorkers = configuration.maxThreads + Self.maxExternalWorkers
+    let maxWorkers = configuration.maxWorkers
     workers = .allocate(capacity: maxWorkers)
     workers.initialize(repeating: nil, count: maxWorkers)
     localQueueWords = LocalQueueWords(capacity: maxWorkers)
@@ -144,6 +147,13 @@ final class Pool: @unchecked Sendable {
   var isStressed: Bool {
     let seen = state.load(ordering: .relaxed)
     return seen.threads - seen.idle > firstThreads
+  }
+
+  /// Whether as many threads run or sleep in items as are made at first.
+  @inline(__always)
+  var hasFirstThreads: Bool {
+    let seen = state.load(ordering: .relaxed)
+    return seen.threads - seen.idle >= firstThreads
   }
 
   @inline(__always)
@@ -177,7 +187,7 @@ final class Pool: @unchecked Sendable {
   func makeWorker(externalWorker: String? = nil) -> Worker {
     let index = workerCount.load(ordering: .relaxed)
     invariant(
-      index < configuration.maxThreads + Self.maxExternalWorkers,
+      index < configuration.maxWorkers,
       "There are \(index) workers already.")
     let worker = Worker(index: index, pool: self, externalWorker: externalWorker)
     workers[index] = Unmanaged.passRetained(worker)
@@ -220,7 +230,7 @@ final class Pool: @unchecked Sendable {
     start.release()
     if let (node, band) = worker.takeHanded() { putBack(node, band: band) }
     worker.starvedTurn = nil
-    idleLock.withLock { freeWorkers.append(worker) }
+    idleLock.withLock { recordIsFree(worker) }
     change { $0.spawnFailed() }
     // Submitters saw a searcher that never arrived; the monitor checks for the work of all of them.
     monitor.watch(self, isUrgent: true)

@@ -338,6 +338,46 @@ CASE(a_queue_with_a_backlog_runs_while_all_threads_wait_for_it) {
   run_on_global_queue(queue, WAITERS, wait_for_queue);
 }
 
+// As before, but what each item waits for is an item of the queue. Only the queue itself, with a
+// thread of its own, can end the waits.
+static void record_and_read(void *context) {
+  for (int n = 0; n < 3; n++) {
+    dispatch_async_f(context, NULL, compute_briefly);
+    dispatch_sync_f(context, NULL, nothing);
+  }
+  latch_down(&ran);
+}
+
+CASE(a_queue_runs_items_while_all_threads_wait_behind_them) {
+  run_on_global_queue(serial_queue(), 5000, record_and_read);
+}
+
+static void signal_semaphore(void *context) { dispatch_semaphore_signal(context); }
+
+static void request_and_wait(void *context) {
+  dispatch_semaphore_t answered = dispatch_semaphore_create(0);
+  dispatch_async_f(context, answered, signal_semaphore);
+  dispatch_semaphore_wait(answered, DISPATCH_TIME_FOREVER);
+  dispatch_release(answered);
+  latch_down(&ran);
+}
+
+// The queue is suspended until as many items wait as ever get a thread: more than that many are
+// submitted, and none begins for a second.
+CASE(a_queue_that_is_resumed_answers_all_threads) {
+  dispatch_queue_t queue = serial_queue();
+  dispatch_suspend(queue);
+  ran = (latch)LATCH(WAITERS);
+  for (int n = 0; n < WAITERS; n++) dispatch_async_f(global_queue(), queue, request_and_wait);
+  int before = 0;
+  for (int now = count_threads(); now != before; now = count_threads()) {
+    before = now;
+    usleep(1000000);
+  }
+  dispatch_resume(queue);
+  latch_wait(&ran);
+}
+
 // MARK: Consumers beside producers that always have work
 
 // As many serial queues as CPUs, whose items each submit the next one and one for a consumer. They

@@ -35,7 +35,7 @@ enum Catalogue {
     + Self.oneShots
     + Self.timers
     + Self.descriptors + Self.growths
-    + Self.externalWorkers
+    + Self.externalWorkers + Self.laneReserves
     + Self.eventSources
     + Self.fileRings
     + Self.data
@@ -73,7 +73,7 @@ enum Catalogue {
     + Self.oneShotMutants
     + Self.timerMutants
     + Self.descriptorMutants + Self.growthMutants
-    + Self.externalWorkerMutants
+    + Self.externalWorkerMutants + Self.laneReserveMutants
     + Self.eventSourceMutants
     + Self.fileRingMutants
     + Self.dataMutants
