@@ -77,6 +77,8 @@ int gc_signal_thread_start(void) {
   return error;
 }
 
+bool gc_signal_thread_exists(void) { return atomic_load(&is_there); }
+
 void gc_signal_open(int number) {
   atomic_fetch_or(&counted, (uint64_t)1 << (number - 1));
   note_change();

@@ -35,6 +35,7 @@ void gc_signal_set_eventfd(int descriptor);
 // SignalThread.c. Makes the thread "gc-signals", unless there is one. Returns 0 or an errno:
 // pthread_create(3).
 int gc_signal_thread_start(void);
+bool gc_signal_thread_exists(void);
 // Makes that thread leave a signal open from now on.
 void gc_signal_open(int number);
 // Makes that thread block the signal. Returns the number of this change.

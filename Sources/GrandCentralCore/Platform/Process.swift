@@ -63,6 +63,11 @@ enum Process {
     }
   }
 
+  /// The number of threads, a main thread that has ended included; `nil` if it cannot be read.
+  static var threadCount: UInt64? {
+    withBytes(of: "/proc/self/status", atMost: 4096) { number("Threads:", radix: 10, in: $0) }
+  }
+
   /// The signals that the main thread blocks, as a bit mask; `nil` if it cannot be read. That
   /// includes the moment in which that thread makes another one: the C library then blocks all
   /// signals in it, even those of its own faults, which no program blocks.

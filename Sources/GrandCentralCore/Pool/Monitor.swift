@@ -3,7 +3,8 @@
 // The monitor is a thread that sleeps without a timer until work finds every CPU or thread taken.
 // It is made then, or when a worker first goes idle: later the system may refuse it
 // (Pool+Shortage). While awake it looks at the pool once a millisecond (Monitor+Look), and the
-// policy decides what follows (GrowthPolicy). It also names threads (WorkerName).
+// policy decides what follows (GrowthPolicy). It also names threads (WorkerName), and ends the
+// process when no other thread is left (Monitor+LastThread).
 import CGrandCentralLinux
 
 final class Monitor: @unchecked Sendable {
@@ -24,7 +25,7 @@ final class Monitor: @unchecked Sendable {
   /// A model's monitor may begin asleep, without a thread.
   init(mode: MonitorMode = .absent) { self.mode = Atomic(mode) }
 
-  /// Whether the monitor's thread exists. It never ends.
+  /// Whether the monitor's thread exists. It ends only with the process.
   var isThere: Bool {
     // relaxed: only the number counts. Callers that rely on the monitor read the mode in watch().
     mode.load(ordering: .relaxed).hasThread
@@ -133,8 +134,7 @@ final class Monitor: @unchecked Sendable {
       mode.transition(.relaxed, to: { $0.woken() })
       return
     }
-    let asleep = MonitorMode.asleep
-    while mode.load(ordering: .relaxed) == asleep { _ = futexWait(mode, while: asleep.rawValue) }
+    sleep(pool)
   }
 
   func mark(_ worker: Worker, in pool: Pool) -> Bool {

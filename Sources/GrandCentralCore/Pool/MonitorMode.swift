@@ -1,8 +1,9 @@
 // Room: Pool/MonitorMode. Whether the monitor has a thread, and whether that thread is awake.
 //   absent ─starting→ starting ─began→ watching ─resting→ asleep ─woken→ watching
 //   starting ─refused→ absent       the system made no thread
-// The thread sleeps on the word while it is `asleep`, and never ends. The pairs with submitters are
-// argued in Monitor.rest() and Monitor.start().
+//   asleep ─ended→ absent           the thread ends the process
+// The thread sleeps on the word while it is `asleep`. The pairs with submitters are argued in
+// Monitor.rest() and Monitor.start().
 // Model: Verification/Models/Scenes/MonitorModels.swift.
 
 struct MonitorMode: StateWord {
@@ -32,4 +33,7 @@ struct MonitorMode: StateWord {
 
   /// The thread must not sleep any longer. `nil`: it does not sleep.
   func woken() -> MonitorMode? { self == .asleep ? .watching : nil }
+
+  /// The thread is the last one of the process, and ends it. `nil`: it must not sleep any longer.
+  func ended() -> MonitorMode? { self == .asleep ? .absent : nil }
 }

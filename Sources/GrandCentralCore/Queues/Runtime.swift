@@ -38,11 +38,12 @@ final class Runtime: @unchecked Sendable {
       return code.address
     }
     pool.whenRetriesBegin = { [main] in main.joinRetry() }
-    ThreadRegistry.setExitHandler { [main] in
+    ThreadRegistry.setExitHandler { [main, pool] in
       if $0.pointee.is_main {
         // First: it may start threads, without which no other stands in for signals.
         main.mainThreadEnds()
         SignalActions.standInForMain()
+        pool.monitor.mainThreadEnds(pool)
       }
       if let worker = Pool.threadEnds($0), worker.isExternal {
         Reactor.shared.poller.threadEnds(worker)

@@ -8,6 +8,7 @@ static void *end_thread(void *context) {
   pthread_exit(NULL);
 }
 static void end_worker(void *context) { end_thread(context); }
+static void ignore(void *context) { (void)context; }
 
 // MARK: The main thread
 
@@ -50,6 +51,31 @@ CASE(main_queue_outlives_a_main_thread_that_never_used_the_library) {
   main_thread = pthread_self();
   CHECK(!pthread_create(&thread, NULL, outlive_main_thread, &used));
   latch_wait(&used);
+  pthread_exit(NULL);
+}
+
+// The case passes because its process ends: that has no thread of its own left, and the workers end
+// when they have been idle for some seconds.
+CASE(process_ends_with_its_last_worker) {
+  for (int number = 0; number < 10; number++) {
+    dispatch_async_f(serial_queue(), NULL, ignore);
+  }
+  dispatch_async_f(dispatch_get_main_queue(), NULL, ignore);
+  pthread_exit(NULL);
+}
+
+static void fail_at_exit(void) { _exit(1); }
+static void end_well(void *context) {
+  (void)context;
+  _exit(0);
+}
+
+// The idle workers are gone when the timer fires.
+CASE(timer_keeps_a_process_without_other_threads) {
+  CHECK(!atexit(fail_at_exit));
+  drain(serial_queue());
+  dispatch_time_t later = dispatch_time(DISPATCH_TIME_NOW, 9 * (int64_t)NSEC_PER_SEC);
+  dispatch_after_f(later, serial_queue(), NULL, end_well);
   pthread_exit(NULL);
 }
 

@@ -22,6 +22,7 @@ import Testing
     expect({ $0.began() }, from: .starting, to: .watching)
     expect({ $0.resting() }, from: .watching, to: .asleep)
     expect({ $0.woken() }, from: .asleep, to: .watching)
+    expect({ $0.ended() }, from: .asleep, to: .absent)
   }
 
   @Test func `has a thread while it watches or sleeps`() {
