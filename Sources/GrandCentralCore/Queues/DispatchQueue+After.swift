@@ -5,10 +5,11 @@ extension DispatchQueue {
   ///
   /// Call from any thread. The work never starts before the deadline. It is submitted at the
   /// deadline if nothing else is due soon after. Otherwise it may wait for that, so that one
-  /// wake-up serves several deadlines: up to a tenth of the delay, at most 10 ms. Lower classes may
-  /// wait longer: background up to a tenth of the delay, at most 1 s; utility up to a twentieth, at
-  /// most 100 ms. Use a timer source for another leeway, or for none. Calls that come before their
-  /// deadlines submit in the order of the deadlines, if these differ and are of one clock.
+  /// wake-up serves several deadlines: up to a hundredth of the delay, at most 1 ms. Lower classes
+  /// may wait longer: background up to a tenth of the delay, at most 1 s; utility up to a tenth, at
+  /// most 10 ms, or up to a twentieth, at most 100 ms, whichever is longer. Use a timer source for
+  /// another leeway, or for none. Calls that come before their deadlines submit in the order of the
+  /// deadlines, if these differ and are of one clock.
   ///
   /// - Parameters:
   ///   - deadline: when to submit the work, on the clock that stops while the machine sleeps. A
@@ -107,13 +108,9 @@ extension DispatchQueue {
     }
     let now = timers.clock.nanoseconds
     guard target > now else { return submit(makeNode(thread), from: thread) }
-    // Apple's engine allows up to a minute. Not here: with many deadlines in a window, all of them
-    // wait for the window's end.
     let node = makeNode(thread)
     let band = QoSPropagation.effective(item: node.traits.qos, queue: ownQoS).band
-    let usual = max(
-      min((target - now) / 10, 10_000_000),
-      ClassEffects.of(band).leeway.nanoseconds(after: target - now))
+    let usual = TimerLeeway.nanosecondsForWork(in: band, after: target - now)
     timers.submit(node, to: self, at: target, leeway: leeway ?? usual)
   }
 }

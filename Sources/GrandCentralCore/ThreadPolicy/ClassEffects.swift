@@ -107,6 +107,21 @@ struct TimerLeeway: Equatable, Sendable {
   func nanoseconds(after delay: UInt64) -> UInt64 {
     part == 0 ? 0 : min(delay / part, maxNanoseconds)
   }
+
+  /// The leeway in nanoseconds for work that is submitted for later without a leeway of its own.
+  /// Apple's engine allows a tenth of the delay, up to a minute. Not here: with many deadlines in a
+  /// window, all of them wait for the window's end. And the toolchain's library, which programs on
+  /// Linux were written with, fires at the deadline; so a program notices a tenth where its timeout
+  /// or its pace is such work.
+  static func nanosecondsForWork(in band: Band, after delay: UInt64) -> UInt64 {
+    let isLowered = band == .background || band == .utility
+    let least =
+      isLowered
+      ? TimerLeeway(part: 10, maxNanoseconds: 10_000_000)
+      : TimerLeeway(part: 100, maxNanoseconds: 1_000_000)
+    return max(
+      least.nanoseconds(after: delay), ClassEffects.of(band).leeway.nanoseconds(after: delay))
+  }
 }
 
 extension IOPriority {

@@ -61,6 +61,17 @@ import Testing
     #expect(utility.nanoseconds(after: .max) == 100_000_000)
     #expect(TimerLeeway.none.nanoseconds(after: .max) == 0)
   }
+
+  @Test func `let work for later be late by a hundredth of its delay, or more below default`() {
+    for band in [.unspecified] + Self.classes {
+      let isLowered = band == .background || band == .utility
+      #expect(TimerLeeway.nanosecondsForWork(in: band, after: 0) == 0)
+      let leeway = TimerLeeway.nanosecondsForWork(in: band, after: 50_000_000)
+      #expect(leeway == (isLowered ? 5_000_000 : 500_000))
+      let most = TimerLeeway.nanosecondsForWork(in: band, after: .max)
+      #expect(isLowered ? most >= 100_000_000 : most == 1_000_000)
+    }
+  }
 }
 
 @Suite("A refused control") struct EffectRefusalTests {
