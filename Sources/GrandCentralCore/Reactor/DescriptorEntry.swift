@@ -2,7 +2,7 @@
 //   31…16 seen  the readiness it was notified of          3 sure  see below          2…0 stage
 //   left ─join→ waiting ─notify→ notified ─answer→ waiting        notified ─look again→ notified
 //   notified ─answer, at the end→ ended ─notify, of something new→ notified
-//   ended ─renew→ waiting       its source was resumed, or its error is over
+//   ended ─renew→ waiting       its source was resumed or has a new handler, or its error is over
 //   ended ─a regular file grows→ notified
 //   waiting, notified, ended ─lose→ lost        any ─leave→ left
 // The lock of its SharedDescriptor orders all transitions but one: a listener that has looked again

@@ -134,8 +134,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     conclude(after, on: thread)
   }
 
-  /// Reports again to a source that has ended, if it is being resumed and the end still holds.
-  /// Called before the source may run. Any thread.
+  /// Reports again to a source that has ended, if it is being resumed or has a new handler, and the
+  /// end still holds. Called before the source may run, or with the handler in place. Any thread.
   func resume(_ entry: DescriptorEntry, on thread: ThreadContext) {
     var after = DeferredActions()
     lock.withLock {

@@ -32,6 +32,10 @@ extension DispatchSource {
       }
       return .nothing
     }
+    // The lock, which is free again, orders the handler before this.
+    if role == .event && handler != nil && sourceState.load(ordering: .relaxed).isStarted {
+      eventHandlerWasSet()
+    }
     if mustAdopt { adoptSoon() }
     switch consequence {
     case .nothing: break

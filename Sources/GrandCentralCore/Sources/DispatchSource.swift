@@ -83,6 +83,8 @@ public class DispatchSource: _Lane, @unchecked Sendable {
   func startMonitoring() {}
   /// Called before each `resume()`, while the source is still suspended or inactive. Any thread.
   func willResume() {}
+  /// Called when a started source has got an event handler, or another one. Any thread.
+  func eventHandlerWasSet() {}
   /// Stops all later signals. Any thread; may be called more than once, and before the start.
   func stopMonitoring() {}
   /// Called before the cancellation is queued, after the monitoring has stopped.

@@ -51,6 +51,16 @@ static void read_at_a_limited_rate(void *context) {
   dispatch_semaphore_signal(waits);
 }
 
+// Connects two TCP sockets.
+static pipe_ends make_connection(void) {
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in address = local_address(listener);
+  CHECK_EQUAL(listen(listener, 1), 0);
+  int client = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK_EQUAL(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+  return (pipe_ends){accept(listener, NULL, NULL), client};
+}
+
 static void expect_the_end(int reader, int writer) {
   stream = reader;
   waits = dispatch_semaphore_create(0);
@@ -69,13 +79,54 @@ static void expect_the_end(int reader, int writer) {
   CHECK_EQUAL(bytes, 10);
 }
 
+static latch first_saw_end = LATCH(1), second_saw_end = LATCH(1);
+static void see_end_first(void *context) {
+  static atomic_bool is_seen;
+  (void)context;
+  if (!atomic_exchange(&is_seen, true)) latch_down(&first_saw_end);
+}
+static void see_end_second(void *context) {
+  static atomic_bool is_seen;
+  (void)context;
+  if (!atomic_exchange(&is_seen, true)) latch_down(&second_saw_end);
+}
+
+CASE(an_end_is_reported_to_a_handler_that_replaces_another) {
+  pipe_ends ends = make_connection();
+  dispatch_source_t source =
+    begin(DISPATCH_SOURCE_TYPE_READ, ends.reader, serial_queue(), see_end_first);
+  close(ends.writer);
+  latch_wait(&first_saw_end);
+  dispatch_source_set_event_handler_f(source, see_end_second);
+  latch_wait(&second_saw_end);
+}
+
+// The first handler is gone, and its end answered, before there is a second one.
+CASE(an_end_is_reported_to_a_handler_that_is_set_after_one_was_removed) {
+  pipe_ends ends = make_connection();
+  dispatch_queue_t queue = serial_queue();
+  dispatch_source_t source = begin(DISPATCH_SOURCE_TYPE_READ, ends.reader, queue, see_end_first);
+  close(ends.writer);
+  latch_wait(&first_saw_end);
+  dispatch_source_set_event_handler_f(source, NULL);
+  drain(queue);
+  dispatch_source_set_event_handler_f(source, see_end_second);
+  latch_wait(&second_saw_end);
+}
+
+BEYOND(a_hang_up_is_reported_to_a_handler_that_replaces_another, "the peer reports it once") {
+  pipe_ends ends = make_pipe();
+  dispatch_source_t source =
+    begin(DISPATCH_SOURCE_TYPE_READ, ends.reader, serial_queue(), see_end_first);
+  close(ends.writer);
+  latch_wait(&first_saw_end);
+  dispatch_source_set_event_handler_f(source, see_end_second);
+  latch_wait(&second_saw_end);
+}
+
 CASE(an_end_that_is_not_read_is_reported_after_a_resume) {
-  int listener = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in address = local_address(listener);
-  CHECK_EQUAL(listen(listener, 1), 0);
-  int client = socket(AF_INET, SOCK_STREAM, 0);
-  CHECK_EQUAL(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-  expect_the_end(accept(listener, NULL, NULL), client);
+  pipe_ends ends = make_connection();
+  expect_the_end(ends.reader, ends.writer);
 }
 
 BEYOND(

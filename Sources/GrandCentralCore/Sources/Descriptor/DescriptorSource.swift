@@ -67,7 +67,12 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
     growth?.end()
   }
 
-  override func willResume() {
+  override func willResume() { reportEndAgain() }
+
+  /// The new handler does not know of an end that was reported to the one before.
+  override func eventHandlerWasSet() { reportEndAgain() }
+
+  private func reportEndAgain() {
     let shared = lock.withLock { self.shared?.takeUnretainedValue() }
     shared?.resume(entry, on: currentThread())
   }
@@ -170,6 +175,12 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
   override func eventWasHandled(on thread: ThreadContext) { answerEvent(on: thread) }
 
   private func answerEvent(on thread: ThreadContext) {
+    // The handler has a successor, which was set before the event was taken: reportEndAgain() found
+    // nothing to renew.
+    if answer != .waits, sourceState.load(ordering: .relaxed).isReplaced {
+      answer = .waits
+      isAtEndOfFile = false
+    }
     // SAFETY: the source keeps it alive, and writes it no more.
     shared?._withUnsafeGuaranteedRef { $0.answer(entry, answer, on: thread) }
     if isAtEndOfFile { awaitGrowth(on: thread) }
@@ -195,7 +206,7 @@ private final class DescriptorSource: DispatchSource, @unchecked Sendable {
 /// In the event handler, `data` is the number of bytes that can be read without blocking, as far as
 /// the kernel knows; 1 for descriptors without bytes to count, such as listening sockets, and for
 /// an empty datagram. It is 0 only at an end: after a hang-up or an error. That is reported once,
-/// and again after each `resume()`, or if something new comes.
+/// and again after each `resume()`, to each new event handler, or if something new comes.
 ///
 /// Regular files and others that are always readable cause events until their end is reached. A
 /// regular file causes events again when it grows beyond its position, up to the new end. Growth by
@@ -210,9 +221,10 @@ public protocol DispatchSourceRead: DispatchSourceProtocol {}
 ///
 /// In the event handler, `data` is roughly the number of bytes that can be written without
 /// blocking; 0 after a hang-up or an error, which is reported once, and again after each
-/// `resume()`. If a call has returned the error, the source continues, unless it finds another one
-/// after each of 16 events in a few milliseconds. While there is room, the
-/// handler runs again and again: suspend the source while there is nothing to write.
+/// `resume()` and to each new event handler. If a call has returned the error, the source
+/// continues, unless it finds another one after each of 16 events in a few milliseconds. While
+/// there is room, the handler runs again and again: suspend the source while there is nothing to
+/// write.
 ///
 /// - Source: Apple, Dispatch, `DispatchSourceWrite`.
 public protocol DispatchSourceWrite: DispatchSourceProtocol {}
