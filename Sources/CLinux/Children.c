@@ -39,10 +39,15 @@ extern __typeof__(execvpe) __execvpe __attribute__((weak));
 static __typeof__(posix_spawnp) spawn_in_path;
 static __typeof__(execve) execute;
 static __typeof__(fexecve) execute_descriptor;
+// Older C libraries lack it, and their headers do not declare it.
+extern int execveat(
+    int folder, const char *path, char *const arguments[], char *const environment[], int flags);
+static __typeof__(execveat) execute_at;
 
 #define ALL(each) \
   each(posix_spawn, __posix_spawn) each(posix_spawnp, spawn_in_path) each(popen, _IO_popen) \
-  each(execve, execute) each(execvpe, __execvpe) each(fexecve, execute_descriptor)
+  each(execve, execute) each(execvpe, __execvpe) each(fexecve, execute_descriptor) \
+  each(execveat, execute_at)
 
 #define DECLARE(name, otherwise) static __typeof__(&name) known_##name;
 ALL(DECLARE)
@@ -81,9 +86,14 @@ static int execute(const char *path, char *const arguments[], char *const enviro
   return (int)syscall(SYS_execve, path, arguments, environment);
 }
 
+static int execute_at(
+    int folder, const char *path, char *const arguments[], char *const environment[], int flags) {
+  return (int)syscall(SYS_execveat, folder, path, arguments, environment, flags);
+}
+
 static int execute_descriptor(
     int descriptor, char *const arguments[], char *const environment[]) {
-  return (int)syscall(SYS_execveat, descriptor, "", arguments, environment, AT_EMPTY_PATH);
+  return execute_at(descriptor, "", arguments, environment, AT_EMPTY_PATH);
 }
 
 // Gives the calling thread the mask for children; end_giving() restores its own.
@@ -248,6 +258,15 @@ WEAK int fexecve(int descriptor, char *const arguments[], char *const environmen
   sigset_t own;
   bool gives = begin_giving(&own);
   REAL(fexecve)(descriptor, arguments, environment);
+  end_giving(gives, &own);
+  return -1;
+}
+
+WEAK int execveat(
+    int folder, const char *path, char *const arguments[], char *const environment[], int flags) {
+  sigset_t own;
+  bool gives = begin_giving(&own);
+  REAL(execveat)(folder, path, arguments, environment, flags);
   end_giving(gives, &own);
   return -1;
 }

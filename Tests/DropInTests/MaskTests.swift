@@ -52,7 +52,7 @@ import Testing
         let parts = line.components(separatedBy: " SigBlk:\t")
         if parts.count == 2 { masks[parts[0]] = parts[1] }
       }
-      #expect(masks.count == 19, "\(place): \(ours)")
+      #expect(masks.count == 20, "\(place): \(ours)")
       #expect(masks.removeValue(forKey: "chosen") == "0000000000000002", "\(place)")
       // With SIGPIPE, which the item blocked.
       #expect(masks.removeValue(forKey: "one blocked") == "0000000000001800", "\(place)")
@@ -102,6 +102,7 @@ import Testing
     let ours = runChild([scratch["client"], report], seconds: DropIn.seconds)
     let names = [
       "posix_spawn", "posix_spawnp", "system", "popen", "execve", "execvp", "execl", "fexecve",
+      "execveat",
     ]
     #expect(ours.lines == names.map { "\($0) SigBlk:\t\(programs)" } + ["missing=2"], "\(ours)")
   }

@@ -67,8 +67,8 @@ import Testing
     #expect(own.count > 20)
     // These stand before the C library's: Sources/CLinux/Children.c.
     let children: Set = [
-      "posix_spawn", "posix_spawnp", "system", "popen", "execve", "execvpe", "fexecve", "execv",
-      "execvp", "execl", "execlp", "execle",
+      "posix_spawn", "posix_spawnp", "system", "popen", "execve", "execvpe", "fexecve",
+      "execveat", "execv", "execvp", "execl", "execlp", "execle",
     ]
     let more: Set = [
       "dispatch_async_swift_job", "_dispatch_source_type_memorypressure",

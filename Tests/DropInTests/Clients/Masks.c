@@ -140,6 +140,12 @@ static void start_children(void *context) {
     _exit(127);
   }
   await(child);
+  label("vfork+execveat");
+  if ((child = vfork()) == 0) {
+    execveat(file, "", report, environ, AT_EMPTY_PATH);
+    _exit(127);
+  }
+  await(child);
   close(file);
   // The item's own mask wins.
   label("one blocked");

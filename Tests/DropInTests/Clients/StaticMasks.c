@@ -65,6 +65,7 @@ static void *start_children(void *context) {
   IN_CHILD("execl", execl("/bin/grep", "grep", "SigBlk", "/proc/self/status", NULL));
   int file = open("/bin/grep", O_RDONLY | O_CLOEXEC);
   IN_CHILD("fexecve", fexecve(file, report, environ));
+  IN_CHILD("execveat", execveat(file, "", report, environ, AT_EMPTY_PATH));
   close(file);
   printf("missing=%d\n", posix_spawnp(&child, "no-such-program", NULL, NULL, report, environ));
   sem_post(&done);
