@@ -4,7 +4,9 @@
 import CGrandCentralStorage
 
 /// Converts the bytes of `input` from one format to another. NULL if the formats are of different
-/// families, if the input is invalid, or if the output is `utf_any`, which can only be read.
+/// families, if the input is invalid, or if the output is `utf_any`, which can only be read. UTF-8
+/// that stays UTF-8 only loses its byte order mark, and is not validated: the toolchain's library
+/// does not either, and programs pass text of unknown encoding through `utf_any`.
 @c(dispatch_data_create_with_transform)
 public func dispatchDataCreateWithTransform(
   _ input: Handle?, _ inputFormat: UnsafeRawPointer?, _ outputFormat: UnsafeRawPointer?

@@ -162,6 +162,13 @@ CASE(transform_of_bad_utf_is_null) {
   CHECK(!dispatch_data_create_with_transform(data, from_utf8, little));
 }
 
+CASE(transform_from_utf8_to_utf8_keeps_bad_bytes) {
+  static const char bad[] = "a\xff\xc0\x80\xed\xa0\x80\xe2\x82";
+  expect(WHOLE, BYTES(bad), from_utf8, from_utf8, BYTES(bad));
+  expect(WHOLE, BYTES(bad), any, from_utf8, BYTES(bad));
+  expect(WHOLE, "\xef\xbb\xbf\xff", 4, from_utf8, from_utf8, "\xff", 1);
+}
+
 CASE(transform_between_text_and_code_is_null) {
   dispatch_data_t data = dispatch_data_create_f("abc", 3, NULL, NULL);
   CHECK(!dispatch_data_create_with_transform(data, base64, from_utf8));
