@@ -354,7 +354,10 @@ CASE(a_queue_runs_items_while_all_threads_wait_behind_them) {
 
 static void signal_semaphore(void *context) { dispatch_semaphore_signal(context); }
 
+static dispatch_semaphore_t begins;
+
 static void request_and_wait(void *context) {
+  dispatch_semaphore_signal(begins);
   dispatch_semaphore_t answered = dispatch_semaphore_create(0);
   dispatch_async_f(context, answered, signal_semaphore);
   dispatch_semaphore_wait(answered, DISPATCH_TIME_FOREVER);
@@ -362,18 +365,15 @@ static void request_and_wait(void *context) {
   latch_down(&ran);
 }
 
-// The queue is suspended until as many items wait as ever get a thread: more than that many are
-// submitted, and none begins for a second.
+// Our library has two threads for items here, and both wait when the queue is resumed.
 CASE(a_queue_that_is_resumed_answers_all_threads) {
+  CHECK(setenv("GRANDCENTRAL_THREADS", "2", 1) == 0);
+  begins = dispatch_semaphore_create(0);
   dispatch_queue_t queue = serial_queue();
   dispatch_suspend(queue);
   ran = (latch)LATCH(WAITERS);
   for (int n = 0; n < WAITERS; n++) dispatch_async_f(global_queue(), queue, request_and_wait);
-  int before = 0;
-  for (int now = count_threads(); now != before; now = count_threads()) {
-    before = now;
-    usleep(1000000);
-  }
+  for (int n = 0; n < 2; n++) dispatch_semaphore_wait(begins, DISPATCH_TIME_FOREVER);
   dispatch_resume(queue);
   latch_wait(&ran);
 }

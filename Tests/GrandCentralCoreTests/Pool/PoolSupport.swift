@@ -54,6 +54,7 @@ extension Pool {
       let seen = state.load(ordering: .sequentiallyConsistent)
       if seen.idle != idleStack.count { faults.append("\(idleStack.count) on the idle stack") }
       if seen.threads != seen.idle { faults.append("threads that are neither idle nor active") }
+      if laneReserve.idle.count != laneReserve.threads { faults.append("a reserve that is awake") }
       if Set(idleStack.workers.map(\.index)).count != idleStack.count {
         faults.append("idle twice")
       }
