@@ -24,8 +24,8 @@ struct LaneReserve {
 
 extension Pool.Configuration {
   /// The maximum number of threads in the reserve. More than one, since the item of a lane may
-  /// itself wait for a lane.
-  /// The counts of `bandUse` have ten bits.
+  /// itself wait for a lane; few, since with all other workers they must fit in the ten bits that
+  /// `bandUse` has for each band.
   var maxReserve: Int { min(maxThreads, max(4, min(width, 16))) }
 }
 

@@ -279,8 +279,6 @@ extension Pool {
       if idleStack.count == 1 && (needsMonitor || ThreadlessRetry.hasRetriers) { return .needed }
       removeFromIdleStack(worker)
       change { $0.retired() }
-      worker.threadID.store(0, ordering: .relaxed)
-      worker.thread = nil
       recordIsFree(worker)
       return .done
     }
@@ -317,6 +315,7 @@ extension Pool {
       change { $0.threadEnded() }
       worker.threadID.store(0, ordering: .relaxed)
       worker.thread = nil
+      // An external worker's record waits for the poller's next thread.
       if !worker.isExternal { recordIsFree(worker) }
     }
     // The worker's half of the pair at the top of this file. Others steal from its local queues.

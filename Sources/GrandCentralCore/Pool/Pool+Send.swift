@@ -124,8 +124,6 @@ extension Pool {
     setAway(worker)
     idleLock.withLock {
       change { $0.threadEnded() }
-      worker.threadID.store(0, ordering: .relaxed)
-      worker.thread = nil
       recordIsFree(worker)
     }
     // Not wakeIfNeeded(): a thread made by this thread would be lowered too.
