@@ -6,6 +6,9 @@ import Glibc
 public final class TestThread: @unchecked Sendable {
   private var handle = pthread_t()
   private let finished = Latch()
+  private let lock = Monitor()
+  /// Guarded by the lock.
+  private var isJoined = false
 
   public init(_ name: String = "test", _ body: @escaping @Sendable () -> Void) {
     let start = Start(name: name, finished: finished, body: body)
@@ -19,11 +22,19 @@ public final class TestThread: @unchecked Sendable {
         return nil
       }, Unmanaged.passRetained(start).toOpaque())
     guard result == 0 else { fatalError("pthread_create: \(result)") }
-    pthread_detach(handle)
   }
 
-  /// Waits until the body has returned. Returns false on timeout.
-  public func join(seconds: Int = deadlineSeconds) -> Bool { finished.wait(seconds: seconds) }
+  deinit { if !isJoined { pthread_detach(handle) } }
+
+  /// Waits until the thread has ended, and with it what the engine does at a thread's end. Returns
+  /// false on timeout.
+  public func join(seconds: Int = deadlineSeconds) -> Bool {
+    guard finished.wait(seconds: seconds) else { return false }
+    return lock.withLock {
+      if !isJoined { isJoined = faults_join(handle, Int32(seconds)) == 0 }
+      return isJoined
+    }
+  }
 }
 
 private final class Start: Sendable {

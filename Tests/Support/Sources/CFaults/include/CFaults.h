@@ -3,6 +3,7 @@
 #ifndef GRANDCENTRAL_CFAULTS_H
 #define GRANDCENTRAL_CFAULTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +76,8 @@ int faults_make_eventfd(void);
 int faults_thread_id(void);
 void faults_name_thread(const char *_Nonnull name);
 void faults_unblock_signals(void);
+// Waits until the thread has ended.
+int faults_join(pthread_t thread, int seconds);
 // One step of a loop that spins.
 void faults_spin(void);
 
