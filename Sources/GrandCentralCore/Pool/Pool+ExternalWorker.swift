@@ -17,7 +17,10 @@ extension Pool {
   /// Makes the record of an external worker, which lives as long as the pool. Any thread; the
   /// number of calls is limited as above.
   func makeExternalWorker(named name: String) -> Worker {
-    idleLock.withLock { makeWorker(externalWorker: name) }
+    idleLock.withLock {
+      externalWorkers += 1
+      return makeWorker(externalWorker: name)
+    }
   }
 
   /// Runs the closure, and then nodes until there are none, on the calling thread. The closure may

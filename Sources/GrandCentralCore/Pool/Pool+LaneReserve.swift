@@ -6,8 +6,11 @@
 // the next item fills it as well. So a few threads beyond the limit take lanes and never items.
 // Invariant: as long as the reserve has a thread that does not itself wait, and fewer workers are
 // active than allowed, a lane in an injector gets a thread at once, however many items wait.
-// Lanes whose items wait for long may take the whole reserve; then lanes get threads from the
-// monitor, as items do.
+// Lanes whose items wait for long may take the whole reserve. Then lanes get threads from the
+// monitor, as items do, and at the final limit of threads the reserve grows. There is room for that
+// if the reserve was taken before the other threads: its threads in use count against their limit,
+// so those do not fill the pool to the last record. Half of the limit is theirs in any case, or two
+// lanes that wait could keep a pool of two threads from an item.
 // A worker of the reserve is counted only between a wake-up and its next sleep, by the transitions
 // of an external worker (Pool+ExternalWorker): joined as a searcher, then active, then left. So it
 // takes part in the sleep/wake protocol as any searcher: submitters wake no other worker while it
@@ -20,6 +23,8 @@ struct LaneReserve {
   var idle: [Worker] = []
   /// How many have a thread.
   var threads = 0
+  /// How many run or wait in a lane, or come for one.
+  var inUse: Int { threads - idle.count }
 }
 
 extension Pool.Configuration {
@@ -35,13 +40,27 @@ extension Pool {
   /// rest and be woken again. Called if there is no other thread. Never blocks for long.
   @inline(never)
   func wakeReserve() {
-    guard hints.waiting.hasLanes else { return }
-    let allowed = allowance
+    guard hints.waiting.hasLanes || callerHasLanes else { return }
+    if let chosen = chooseReserve(allowance: allowance) { rouse(chosen) }
+  }
+
+  /// Whether the local queue of the calling worker has a lane: the worker may be about to wait.
+  private var callerHasLanes: Bool {
+    guard let raw = currentThread().pointee.worker else { return false }
+    // SAFETY: as in Blocking.announced().
+    return Unmanaged<Worker>.fromOpaque(raw)._withUnsafeGuaranteedRef {
+      $0.pool === self && !$0.lanes.isEmpty
+    }
+  }
+
+  /// Counts an idle worker of the reserve, or one that gets a thread, as a searcher; `nil`: there
+  /// is none, or the allowance is in use.
+  func chooseReserve(allowance: Int) -> (worker: Worker, isNew: Bool)? {
     let mayStart = !isRefused
-    let chosen: (worker: Worker, isNew: Bool)? = idleLock.withLock {
+    return idleLock.withLock {
       let isNew = laneReserve.idle.isEmpty
-      guard !isNew || mayStart && laneReserve.threads < configuration.maxReserve,
-        changeIfApplicable({ $0.joined(allowance: allowed, isSearching: true) })
+      guard !isNew || mayStart && mayGrowReserve,
+        changeIfApplicable({ $0.joined(allowance: allowance, isSearching: true) })
       else { return nil }
       guard isNew else { return (laneReserve.idle.removeLast(), false) }
       laneReserve.threads += 1
@@ -49,33 +68,62 @@ extension Pool {
       worker.isInReserve = true
       return (worker, true)
     }
-    if let chosen { rouse(chosen) }
   }
 
-  /// Drains lanes until none waits, or more workers are active than allowed. Returns false if the
-  /// thread must end.
+  /// Whether the reserve, of which no thread is idle, may have one more. Requires the idle lock.
+  private var mayGrowReserve: Bool {
+    if laneReserve.threads < configuration.maxReserve { return hasFreeRecord }
+    return state.load(ordering: .relaxed).threads >= configuration.maxThreads && hasFreeRecord
+  }
+
+  /// Whether one more thread may exist at all. Requires the idle lock.
+  var hasFreeRecord: Bool {
+    let records = workerCount.load(ordering: .relaxed) - freeWorkers.count - externalWorkers
+    return records < configuration.maxThreads + configuration.maxReserve
+  }
+
+  /// The number of counted threads below which one more may be made that also takes items, where
+  /// `limit` is their limit. Requires the idle lock.
+  func maxThreads(upTo limit: Int) -> Int {
+    max(limit, min(limit, (configuration.maxThreads + 1) / 2) + laneReserve.inUse)
+  }
+
+  /// Drains the lane for which it was sent, and others until none waits or more workers are active
+  /// than allowed. Returns false if the thread must end.
   func serveLanes(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .releasing)
     // A child that an item has forked has no other worker.
     while worker.isInReserve {
-      guard beyondAllowance <= 0, let node = takeLaneInReserve(for: worker) else {
-        restInReserve(worker, thread)
-        return true
+      guard let node = takeHanded(by: worker) ?? takeLaneInReserve(for: worker) else {
+        if restInReserve(worker, thread) { return true }
+        continue
       }
       stopSearching(worker)
+      // It was sent for one lane of a starved class, not for a turn.
+      worker.starvedTurn = nil
       guard run(node, worker, thread) else { return false }
     }
-    return runUntilIdle(worker, thread)
+    return runNodes(worker, thread)
   }
 
-  /// Takes a lane from wherever one waits; `nil`: none is visible.
+  /// Takes a lane from wherever one waits; `nil`: none is visible, or the worker must rest.
   private func takeLaneInReserve(for worker: Worker) -> WorkNode? {
+    guard beyondAllowance <= 0 else { return nil }
     _ = nextPick(of: worker)
     return takeLane(for: worker)
   }
 
-  /// Leaves the counts and joins the sleeping part of the reserve.
-  func restInReserve(_ worker: Worker, _ thread: ThreadContext) {
+  /// Leaves the counts and joins the sleeping part of the reserve. Returns false if the worker
+  /// leaves the reserve instead, which has more than it needs; it stays counted.
+  func restInReserve(_ worker: Worker, _ thread: ThreadContext) -> Bool {
+    let isDismissed = idleLock.withLock {
+      guard laneReserve.threads > configuration.maxReserve,
+        state.load(ordering: .relaxed).threads <= configuration.maxThreads
+      else { return false }
+      leaveReserve(worker)
+      return true
+    }
+    if isDismissed { return false }
     ThreadEffects.rest(thread)
     setAway(worker)
     let isSearching = worker.isSearching
@@ -89,6 +137,13 @@ extension Pool {
     worker.restName()
     // The worker's half of the pair in Pool+Park. It may choose this worker again.
     if hasWork() { wakeIfNeeded() }
+    return true
+  }
+
+  /// Requires the idle lock.
+  private func leaveReserve(_ worker: Worker) {
+    worker.isInReserve = false
+    laneReserve.threads -= 1
   }
 
   /// Ends a worker of the reserve that was idle for the keep-alive time. Requires the idle lock.
@@ -103,10 +158,7 @@ extension Pool {
   /// Notes that the worker's thread has ended, or was refused: the next thread may use the record.
   /// Requires the idle lock.
   func recordIsFree(_ worker: Worker) {
-    if worker.isInReserve {
-      worker.isInReserve = false
-      laneReserve.threads -= 1
-    }
+    if worker.isInReserve { leaveReserve(worker) }
     worker.threadID.store(0, ordering: .relaxed)
     worker.thread = nil
     freeWorkers.append(worker)

@@ -50,6 +50,11 @@ extension Pool {
   /// Runs nodes until there are none. Returns false if the thread must end.
   func runUntilIdle(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     worker.status.store(.running, ordering: .releasing)
+    return runNodes(worker, thread)
+  }
+
+  /// The same for a worker that is counted already.
+  func runNodes(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     while true {
       while let node = takeHanded(by: worker) ?? takeNext(for: worker) {
         stopSearching(worker)
@@ -74,7 +79,7 @@ extension Pool {
     return true
   }
 
-  private func takeHanded(by worker: Worker) -> WorkNode? {
+  func takeHanded(by worker: Worker) -> WorkNode? {
     guard let (node, band) = worker.takeHanded() else { return nil }
     // More urgent work has come since: a thread that waits for a queue raises it by a second node.
     // It goes first, or another worker would have to wake up for it.

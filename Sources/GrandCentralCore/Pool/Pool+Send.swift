@@ -66,7 +66,9 @@ extension Pool {
   ) -> Bool {
     if isRefused { return false }
     let maxThreads = maxThreads ?? configuration.maxThreads
-    let (_, chosen) = choose { $0.forceWoken(maxThreads: maxThreads) }
+    var (_, chosen) = choose { $0.forceWoken(maxThreads: maxThreads) }
+    let isFinal = state.load(ordering: .relaxed).threads >= configuration.maxThreads
+    if chosen == nil && isFinal && key.kind == .lanes { chosen = chooseReserve(allowance: .max) }
     guard let chosen else { return false }
     // If the work is gone, the worker starts searching.
     if let (node, band) = takeOldest(from: key, for: chosen.worker) {

@@ -76,8 +76,9 @@ extension Pool {
   }
 
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
-  /// the worker runs in another band, if one in a lower band must see the nodes, or for lanes that
-  /// may need a thread of the reserve or of a worker whose lane gives way.
+  /// the worker runs in another band, if one in a lower band must see the nodes, for lanes that may
+  /// need a thread of the reserve or of a worker whose lane gives way, or for items that a worker
+  /// of the reserve will not take.
   @inline(__always)
   private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
@@ -85,7 +86,7 @@ extension Pool {
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(key.band),
-        key.kind == .items || !hasFirstThreads && !gc_gives_way(thread)
+        key.kind == .items ? !worker.isInReserve : !hasFirstThreads && !gc_gives_way(thread)
       else { return nil }
       if worker.band != key.band {
         // An external worker has no band until it has submitted a node.
@@ -203,9 +204,9 @@ extension Pool {
 
   /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
   private func wake(allowance allowed: Int, extra: Int) {
-    let maxThreads = min(configuration.maxThreads, threadAllowance + extra)
+    let limit = isRefused ? 0 : min(configuration.maxThreads, threadAllowance + extra)
     let (action, chosen) = choose {
-      $0.woken(allowance: allowed + extra, maxThreads: isRefused ? 0 : maxThreads)
+      $0.woken(allowance: allowed + extra, maxThreads: limit == 0 ? 0 : maxThreads(upTo: limit))
     }
     if action == .saturated {
       wakeReserve()
@@ -214,7 +215,8 @@ extension Pool {
     if let chosen { rouse(chosen) }
   }
 
-  /// Applies `decide` to the state, and takes an idle worker or a record for a new thread.
+  /// Applies `decide` to the state, and takes an idle worker or a record for a new thread. `decide`
+  /// runs under the idle lock.
   func choose(
     _ decide: (PoolState) -> (PoolState, PoolState.WakeAction)
   ) -> (PoolState.WakeAction, (worker: Worker, isNew: Bool)?) {
@@ -223,8 +225,8 @@ extension Pool {
       // sequentiallyConsistent: as in change().
       let isChosen = state.transition(.sequentiallyConsistent) { seen -> PoolState? in
         let (next, decided) = decide(seen)
-        action = decided
-        return decided == .wakeIdle || decided == .spawn ? next : nil
+        action = decided == .spawn && !hasFreeRecord ? .saturated : decided
+        return action == .wakeIdle || action == .spawn ? next : nil
       }
       guard isChosen else { return (action, nil) }
       if action == .spawn { return (action, (freeWorkers.popLast() ?? makeWorker(), true)) }

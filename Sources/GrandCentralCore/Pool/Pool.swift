@@ -79,10 +79,12 @@ final class Pool: @unchecked Sendable {
   let monitor: Monitor
 
   let idleLock = Lock()
-  /// The idle workers, and the records without a thread. Guarded by idleLock.
+  /// The idle workers, and the records without a thread. Guarded by idleLock, as the rest of these.
   @Cell var idleStack: IdleStack
   @Cell var freeWorkers: [Worker] = []
   @Cell var laneReserve = LaneReserve()
+  /// The number of records of external workers, which never become free.
+  @Cell var externalWorkers = 0
   /// Chosen workers that wait for the monitor to start their threads: see makesPlainThreads.
   @Cell var workersToStart: [Worker] = []
 

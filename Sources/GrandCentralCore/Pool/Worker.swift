@@ -72,7 +72,8 @@ final class Worker: @unchecked Sendable {
   /// Guarded by the pool's idle lock.
   @Cell var isOnIdleStack = false
   /// Whether its thread takes lanes only: see Pool+LaneReserve. Written under the idle lock, before
-  /// the thread begins and after its last node; and by the thread itself in a forked child.
+  /// the thread begins and after its last node; and by the thread itself, between two nodes and in
+  /// a forked child.
   @Cell var isInReserve = false
 
   /// Whether the monitor has named the thread after the queue it is on: see WorkerName.

@@ -92,4 +92,69 @@ import Testing
     wakeUp.open()
     #expect(pool.faultsAtRest() == [])
   }
+
+  @Test func `gives an item a thread while a lane in the reserve waits for it`() {
+    let pool = Pool.own(width: 2, threads: 1, keepAliveNanoseconds: 2_000_000)
+    let wakeUp = fill(pool, count: 1)
+    let (waits, signal, ended) = (Latch(), Latch(), Latch())
+    pool.submit(.lanes) {
+      Blocking.announced(currentThread()) {
+        waits.open()
+        _ = signal.wait()
+      }
+      ended.open()
+    }
+    #expect(waits.wait())
+    wakeUp.open()
+    // The thread that took the first item has ended; only that of the lane is left.
+    let one = PoolState(rawValue: PoolState.oneThread)
+    #expect(eventually { pool.state.load(ordering: .relaxed) == one })
+    pool.submit { signal.open() }
+    #expect(ended.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `runs a lane that items wait for while other lanes hold the reserve`() {
+    let pool = Pool.own(width: 2, threads: 8)
+    let wakeUp = fill(pool, count: 8)
+    let reserve = pool.configuration.maxReserve
+    let (held, release) = (Latch(reserve), Latch())
+    for _ in 0..<reserve {
+      pool.submit(.lanes) {
+        Blocking.announced(currentThread()) {
+          held.open()
+          _ = release.wait()
+        }
+      }
+    }
+    #expect(held.wait())
+    wakeUp.open()
+    let ended = Latch(64)
+    for _ in 0..<64 {
+      pool.submit {
+        let ran = Latch()
+        pool.submit(.lanes) { ran.open() }
+        Blocking.announced(currentThread()) { if ran.wait() { ended.open() } }
+      }
+    }
+    #expect(ended.wait())
+    release.open()
+    #expect(pool.faultsAtRest() == [])
+  }
+
+  @Test func `serves a lane that the monitor sends while the last thread computes`() {
+    let pool = Pool.own(width: 1, threads: 1, isWatched: false)
+    let (begun, isOver, ran) = (Latch(), Latch(), Latch())
+    pool.submit {
+      begun.open()
+      spin { isOver.isOpen }
+    }
+    #expect(begun.wait())
+    pool.submit(.lanes) { ran.open() }
+    #expect(!ran.isOpen)
+    #expect(pool.sendOne(for: .lanes, maxThreads: 1))
+    #expect(ran.wait())
+    isOver.open()
+    #expect(pool.faultsAtRest() == [])
+  }
 }

@@ -64,7 +64,9 @@ import Testing
     }
     #expect(done.wait())
     #expect(pool.faultsAtRest() == [])
-    #expect(pool.workerCount.load(ordering: .relaxed) <= shape.threads, "records are used again")
+    // At that limit, a lane that waits for long gets a thread of the reserve.
+    let most = shape.threads + pool.configuration.maxReserve
+    #expect(pool.workerCount.load(ordering: .relaxed) <= most, "records are used again")
   }
 
   @Test func `finds what a worker whose thread ends leaves in its local queue`() {

@@ -35,7 +35,7 @@ extension Catalogue {
       EngineModel("lane reserve: a submission and its last check see each other") { scene in
         let (pool, lane) = (LaneReserves.pool(), Job())
         let worker = LaneReserves.searcher(of: pool)
-        scene.thread("worker") { pool.restInReserve(worker, pool.begin(worker)) }
+        scene.thread("worker") { _ = pool.restInReserve(worker, pool.begin(worker)) }
         scene.thread("submitter") { pool.submit(lane: lane) }
         scene.finally {
           let seen = pool.state.load(ordering: .relaxed)
@@ -67,6 +67,38 @@ extension Catalogue {
         scene.thread("submitter") { pool.submit(lane: lanes[1]) }
         scene.finally { LaneReserves.expectDone(lanes, pool) }
       },
+      EngineModel(
+        "lane reserve: a lane that is held there leaves their thread to items",
+        reach: .bounded(preemptions: 2)
+      ) { scene in
+        let (pool, items) = (LaneReserves.pool(), [Job(), Job()])
+        _ = LaneReserves.searcher(of: pool, threads: 1)
+        pool.state.store(PoolState(rawValue: PoolState.oneThread), ordering: .relaxed)
+        for item in items { scene.thread("submitter") { pool.submit(item) } }
+        scene.finally {
+          for item in items { item.expectDone("an item") }
+          LaneReserves.end()
+        }
+      },
+      EngineModel("lane reserve: a worker that leaves it takes the item that comes") { scene in
+        let (pool, item) = (LaneReserves.pool(), Job())
+        let worker = LaneReserves.searcher(of: pool, threads: 2)
+        pool.state.store(
+          PoolState(
+            rawValue: PoolState.oneActive + PoolState.oneSearching + PoolState.oneThread),
+          ordering: .relaxed)
+        scene.thread("worker") { _ = pool.serveLanes(worker, pool.begin(worker)) }
+        scene.thread("submitter") { pool.submit(item) }
+        scene.finally {
+          let seen = pool.state.load(ordering: .relaxed)
+          Checker.expect(
+            item.isDone || worker.handed != nil || seen.searching > 0,
+            "an item waits, and no worker comes")
+          Checker.expect(seen.threads == 1, "\(seen.threads) threads are counted")
+          Checker.expect(pool.laneReserve.threads == 1, "the worker is still in the reserve")
+          LaneReserves.end()
+        }
+      },
     ]
   }
 
@@ -92,11 +124,11 @@ private enum LaneReserves {
   static func pool() -> Pool { Pool.small(width: 1, threads: 1, injectors: [.items, .lanes]) }
 
   /// Makes a worker of the reserve that searches, without a thread.
-  static func searcher(of pool: Pool) -> Worker {
+  static func searcher(of pool: Pool, threads: Int = 1) -> Worker {
     let worker = pool.makeWorkers(1, searching: 1)[0]
     pool.idleLock.withLock {
       worker.isInReserve = true
-      pool.laneReserve.threads = 1
+      pool.laneReserve.threads = threads
     }
     pool.holdItsThread(besides: PoolState.oneActive + PoolState.oneSearching + PoolState.oneThread)
     return worker
