@@ -36,6 +36,7 @@ extension GrowthPolicy {
   ) -> Verdict {
     record.mark = .none
     if rests(sight, &record, state: state) {
+      if sight.isInLane { look.restingLanes += 1 }
       guard moved else {
         record.mark = .resting
         look.resting += 1

@@ -55,6 +55,8 @@ extension GrowthPolicy {
     var lanesBeyond: Int
     /// Whether a new lane wakes an idle worker at once, however many are active.
     var lanesOvercommit = false
+    /// Whether the active workers use the CPUs, so that more of them would only share these.
+    var isScarce = false
     /// The number of workers to send now, one for each waiting lane or item, if there are threads.
     var lanesToSend = 0
     var itemsToSend = 0

@@ -18,7 +18,8 @@
 //
 // Beyond the allowance there are
 //   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
-//                       are overdue; idle workers at once if a lane was overdue lately
+//                       are overdue; idle workers at once if a lane was overdue lately, and as many
+//                       as lanes rested lately (RestingLanes)
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
 //   workers for items   while as many items as the width are overdue and none was taken. The policy
 //                       cannot tell an endless item from a long one. So a few items get threads
@@ -165,6 +166,8 @@ struct GrowthPolicy {
     var itemsAtWork = 0
     /// Not in a lane, counted or not.
     var itemsHeld = 0
+    /// In a lane, and resting since this look, or light.
+    var restingLanes = 0
     var overdueLanes = 0
     var overdueItems = 0
     /// Items that became overdue in this look.
@@ -229,6 +232,7 @@ struct GrowthPolicy {
         thresholds.maxAtOnce, max(0, allowance + beyond - books.active))
     }
     decision.itemsToSend = itemsToSend(waiting, books)
+    decision.isScarce = isScarce
     decision.report = report(books)
     return decision
   }

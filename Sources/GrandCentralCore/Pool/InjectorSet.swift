@@ -13,6 +13,8 @@ struct InjectorSet: OptionSet {
 
   func contains(_ key: InjectorKey) -> Bool { contains(InjectorSet(key)) }
   var hasLanes: Bool { rawValue >> 8 != 0 }
+  /// Those of lanes.
+  var lanes: InjectorSet { InjectorSet(rawValue: rawValue & 0xff00) }
   /// The bands of the set, a bit for each, of either kind.
   var bands: UInt8 { UInt8(truncatingIfNeeded: rawValue | rawValue >> 8) }
   /// The highest band of either kind; unspecified if the set is empty.

@@ -26,6 +26,8 @@ extension Monitor {
     var bandsAtWork: UInt8 = 0
     var bandsWaiting: UInt8 = 0
     var oldestLane: UInt64?
+    /// Workers that have run a lane since the last look, and have no node now.
+    var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
     var items = (came: UInt32(0), went: UInt32(0))
@@ -68,6 +70,7 @@ extension Monitor {
         width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
         active: seen.active, isRefused: pool.isRefusedLately), elapsed: elapsed)
     looks.policy = policy
+    restingLanes.note(resting: policy.look.restingLanes, left: found.leftLanes, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     boostStarved(pool, found)
@@ -102,7 +105,9 @@ extension Monitor {
     let isInLane = worker.isInLane.load(ordering: .relaxed)
     let status = worker.status.load(ordering: .relaxed)
     switch status {
-    case .away: worker.looksAtPick = 0
+    case .away:
+      worker.looksAtPick = 0
+      if hasPicked && isInLane { found.leftLanes += 1 }
     case .announced: policy.seeAnnounced(isInLane: isInLane, hasPicked: hasPicked)
     case .running, .uncounted:
       guard let thread = worker.thread else { break }
@@ -112,7 +117,10 @@ extension Monitor {
         progress: picks &+ gc_items_of(thread), used: used, elapsed: since)
       let id = worker.lastLook.thread
       let verdict = policy.see(sight, &worker.record) {
-        guard let state = Process.threadState(id) else { return nil }
+        guard let state = Process.threadState(id),
+          // Otherwise it may have begun to sleep in a wait of the engine.
+          worker.status.load(ordering: .relaxed) == status
+        else { return nil }
         if "SDtT".unicodeScalars.contains(state) { return .asleep }
         return Process.sleeps(ofThread: id).map { .runnable(sleeps: $0) }
       }
@@ -189,6 +197,8 @@ extension Monitor {
     pool.beyondWidth.store(decision.beyondWidth, ordering: .relaxed)
     pool.lanesBeyond.store(decision.lanesBeyond, ordering: .relaxed)
     pool.lanesOvercommit.store(decision.lanesOvercommit, ordering: .relaxed)
+    let count = restingLanes.count(width: pool.width.load(ordering: .relaxed))
+    pool.restingLanes.store(decision.isScarce ? 0 : count, ordering: .relaxed)
     pool.raisedThreads.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
       guard pool.sendOne(for: .lanes, maxThreads: decision.threadsForLanes) else { break }

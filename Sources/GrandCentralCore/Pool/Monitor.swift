@@ -14,6 +14,7 @@ final class Monitor: @unchecked Sendable {
   // Only the monitor thread uses these.
   var quietRounds = 0
   var looks = Looks()
+  var restingLanes = RestingLanes()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
   /// The least pause after a look, as a multiple of the CPU time that the look took.
@@ -121,8 +122,9 @@ final class Monitor: @unchecked Sendable {
     pool.beyondWidth.store(0, ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
-    // `lanesOvercommit` stays: the lanes that were overdue probably still run, and the next lane
-    // should not wait for a look. It wakes idle workers only; the next looks decide anew.
+    // `lanesOvercommit` and `restingLanes` stay: the lanes that were overdue probably still run,
+    // those that come will probably rest as the last ones did, and the next lane should not wait
+    // for a look. The next look decides anew, and a lane that follows the last one asks for it.
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
     // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
     // orders the append before our look, or our mode before the submitter's watch(). And so does a

@@ -14,7 +14,9 @@ extension Pool {
     let pick = nextPick(of: worker)
     let first = isStressed ? .lanes : WorkKind.first(atPick: pick)
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
-    if beyond <= lanesBeyond.load(ordering: .relaxed) {
+    let forLanes = max(
+      lanesBeyond.load(ordering: .relaxed), restingLanes.load(ordering: .relaxed))
+    if beyond <= forLanes {
       if first == .items, let node = takeBesideLanes(for: worker) { return node }
       if let node = takeOverdueLane(for: worker) {
         worker.tookOverdueLane = true

@@ -38,6 +38,7 @@ extension Pool: ForkParticipant {
     beyondWidth.store(0, ordering: .relaxed)
     lanesBeyond.store(0, ordering: .relaxed)
     lanesOvercommit.store(false, ordering: .relaxed)
+    restingLanes.store(0, ordering: .relaxed)
     raisedThreads.store(0, ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
@@ -75,6 +76,7 @@ extension Monitor {
   fileprivate func afterFork() {
     quietRounds = 0
     looks = Looks()
+    restingLanes = RestingLanes()
     nextPreparation.store(0, ordering: .relaxed)
     mode.store(.absent, ordering: .relaxed)
   }

@@ -77,8 +77,8 @@ extension Pool {
 
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
   /// the worker runs in another band, if one in a lower band must see the nodes, for lanes that may
-  /// need a thread of the reserve or of a worker whose lane gives way, or for items that a worker
-  /// of the reserve will not take.
+  /// need a thread of the reserve, one beyond the allowance or that of a worker whose lane gives
+  /// way, or for items that a worker of the reserve will not take.
   @inline(__always)
   private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
@@ -86,7 +86,9 @@ extension Pool {
     return Unmanaged<Worker>.fromOpaque(worker)._withUnsafeGuaranteedRef { worker in
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(key.band),
-        key.kind == .items ? !worker.isInReserve : !hasFirstThreads && !gc_gives_way(thread)
+        key.kind == .items
+          ? !worker.isInReserve
+          : !hasFirstThreads && !showsLanes(of: worker) && !gc_gives_way(thread)
       else { return nil }
       if worker.band != key.band {
         // An external worker has no band until it has submitted a node.
@@ -147,9 +149,15 @@ extension Pool {
     if seen.searching > 0 { return }
     // A busy pool, in few steps: all that are allowed are active, and none runs below this work.
     if seen.active >= allowance && !hasWorkersBelow(mostUrgentWaiting()) {
-      return monitor.watch(self)
+      return wakeBeyond(seeing: seen)
     }
     wakeOneMore(seeing: seen)
+  }
+
+  /// While the allowance is in use: only lanes may get a worker before the monitor looks.
+  private func wakeBeyond(seeing seen: PoolState) {
+    if restingLanes.load(ordering: .relaxed) != 0 { wakeForRestingLanes(seeing: seen) }
+    monitor.watch(self)
   }
 
   @inline(never)
@@ -160,10 +168,13 @@ extension Pool {
       followMask()
       allowed = allowance
     }
-    if seen.active < allowed { return wake(allowance: allowed, extra: 0) }
+    if seen.active < allowed {
+      // While lanes rest, they are not active.
+      return wake(allowance: allowed, maxThreads: threadsForRestingLanes)
+    }
     let extra = extraForUrgent()
-    if seen.active >= allowed + extra { return monitor.watch(self) }
-    wake(allowance: allowed, extra: extra)
+    if seen.active >= allowed + extra { return wakeBeyond(seeing: seen) }
+    wake(allowance: allowed + extra, maxThreads: threadAllowance + extra)
   }
 
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
@@ -174,11 +185,16 @@ extension Pool {
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
     guard seen.searching == 0, seen.idle > 0 else { return false }
-    var overcommits = false
+    var (overcommits, needsLook) = (false, false)
     if seen.active >= allowed {
       allowed += extra(for: key.band)
       // Overdue workers keep their CPUs; the kernel shares them with this one.
-      overcommits = key.kind == .lanes && lanesOvercommit.load(ordering: .relaxed)
+      if key.kind == .lanes {
+        overcommits = lanesOvercommit.load(ordering: .relaxed)
+        let resting = restingLanes.load(ordering: .relaxed)
+        allowed += resting
+        needsLook = overcommits || resting > 0
+      }
       guard seen.active < allowed || overcommits else { return false }
     }
     idleLock.lock()
@@ -199,14 +215,17 @@ extension Pool {
     chosen.hand(node, band: key.band)
     // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)
+    // Only its looks say whether such a worker still helps.
+    if needsLook { monitor.watch(self) }
     return true
   }
 
-  /// `extra`: active workers and threads beyond the general limits, see Pool+Classes.
-  private func wake(allowance allowed: Int, extra: Int) {
-    let limit = isRefused ? 0 : min(configuration.maxThreads, threadAllowance + extra)
+  /// Wakes or starts a worker while fewer are active than allowed, and if one must be made, while
+  /// there are fewer threads than that and than the final limit.
+  func wake(allowance: Int, maxThreads limit: Int) {
+    let limit = isRefused ? 0 : min(configuration.maxThreads, limit)
     let (action, chosen) = choose {
-      $0.woken(allowance: allowed + extra, maxThreads: limit == 0 ? 0 : maxThreads(upTo: limit))
+      $0.woken(allowance: allowance, maxThreads: limit == 0 ? 0 : maxThreads(upTo: limit))
     }
     if action == .saturated {
       wakeReserve()

@@ -374,9 +374,11 @@ extension Pool {
   func takeInjected(_ key: InjectorKey, atMost most: Int, for worker: Worker) -> WorkNode? {
     guard configuration.injectors.contains(key) else { return nil }
     let localQueue = worker.localQueue(key.kind)
+    // While lanes rest, each gets a thread of its own: see RestingLanes.
+    let isAlone = key.kind == .lanes && restingLanes.load(ordering: .relaxed) != 0
     guard
       let node = withInjector(
-        key, { $0.take(atMost: most, localQueue: localQueue, band: key.band) })
+        key, { $0.take(atMost: isAlone ? 1 : most, localQueue: localQueue, band: key.band) })
     else {
       unmarkIfEmpty(key)
       return nil

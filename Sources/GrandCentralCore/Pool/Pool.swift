@@ -55,6 +55,8 @@ final class Pool: @unchecked Sendable {
   let lanesBeyond = Atomic<Int>(0)
   /// Whether a new lane wakes an idle worker at once, however many are active.
   let lanesOvercommit = Atomic<Bool>(false)
+  /// How many workers beyond the allowance new lanes may wake or make at once: see RestingLanes.
+  let restingLanes = Atomic<Int>(0)
   let width: Atomic<Int>
   /// The maximum number of threads, where the monitor has raised it; 0: not now.
   let raisedThreads = Atomic<Int>(0)
