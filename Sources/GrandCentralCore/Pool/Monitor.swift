@@ -17,6 +17,9 @@ final class Monitor: @unchecked Sendable {
   var restingLanes = RestingLanes()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
+  /// The pause before the first look after a rest. The next pauses double: where a first burst of
+  /// items sleeps, it needs more threads, and no look has said so yet.
+  private static var firstPauseNanoseconds: UInt64 { 250_000 }
   /// The least pause after a look, as a multiple of the CPU time that the look took.
   private static var restFactor: UInt64 { 8 }
   private static var longestPeriodNanoseconds: UInt64 { 64_000_000 }
@@ -89,7 +92,9 @@ final class Monitor: @unchecked Sendable {
 
   private func run(_ pool: Pool) -> Never {
     let never = Atomic<UInt32>(0)
-    var period = Self.periodNanoseconds
+    var usual = Self.firstPauseNanoseconds
+    var period = usual
+    looks.lastNanoseconds = Clock.monotonicNanoseconds()
     mode.transition(.relaxed, to: { $0.began() })
     while true {
       let next = Clock.monotonicNanoseconds() + period
@@ -103,10 +108,16 @@ final class Monitor: @unchecked Sendable {
       // A refusal costs tens of microseconds, and without threads a look changes nothing.
       let isRefused = pool.refusals.load(ordering: .relaxed) != refused
       // A look at hundreds of workers takes a while.
-      let least = max(Self.periodNanoseconds, Self.restFactor * cost)
+      usual = min(2 * usual, Self.periodNanoseconds)
+      let least = max(usual, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
       quietRounds = hasWork || looks.lowersLater ? 0 : quietRounds + 1
-      if quietRounds >= Self.quietRoundsBeforeSleep { rest(pool) }
+      if quietRounds >= Self.quietRoundsBeforeSleep {
+        rest(pool)
+        usual = Self.firstPauseNanoseconds
+        period = usual
+        looks.lastNanoseconds = Clock.monotonicNanoseconds()
+      }
     }
   }
 
