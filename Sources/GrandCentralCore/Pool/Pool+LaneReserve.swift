@@ -83,9 +83,11 @@ extension Pool {
   }
 
   /// The number of counted threads below which one more may be made that also takes items, where
-  /// `limit` is their limit. Requires the idle lock.
+  /// `limit` and the final limit are theirs; 0: the system refuses threads. Requires the idle lock.
   func maxThreads(upTo limit: Int) -> Int {
-    max(limit, min(limit, (configuration.maxThreads + 1) / 2) + laneReserve.inUse)
+    if isRefused { return 0 }
+    let limit = min(configuration.maxThreads, limit)
+    return max(limit, min(limit, (configuration.maxThreads + 1) / 2) + laneReserve.inUse)
   }
 
   /// Drains the lane for which it was sent, and others until none waits or more workers are active

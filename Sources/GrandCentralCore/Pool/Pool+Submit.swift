@@ -222,10 +222,10 @@ extension Pool {
 
   /// Wakes or starts a worker while fewer are active than allowed, and if one must be made, while
   /// there are fewer threads than that and than the final limit.
-  func wake(allowance: Int, maxThreads limit: Int) {
-    let limit = isRefused ? 0 : min(configuration.maxThreads, limit)
+  func wake(allowance: Int, maxThreads limit: @autoclosure () -> Int) {
     let (action, chosen) = choose {
-      $0.woken(allowance: allowance, maxThreads: limit == 0 ? 0 : maxThreads(upTo: limit))
+      // Mostly a worker is idle, and the limit does not matter.
+      $0.woken(allowance: allowance, maxThreads: $0.idle > 0 ? 0 : maxThreads(upTo: limit()))
     }
     if action == .saturated {
       wakeReserve()
