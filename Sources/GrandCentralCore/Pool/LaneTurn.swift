@@ -5,9 +5,9 @@
 // for each lane, as the C library makes, lets the kernel share the CPUs. Here the drain acts,
 // between two items:
 //   - If other work of its class or above waits, the drain ends after `nanoseconds` and the item
-//     that runs then. Its lane goes behind what waits in the injector. Then the worker prefers
-//     items for as long: if the kinds took turns by number alone, each item would wait for the
-//     whole turn of a lane.
+//     that runs then; while many workers sleep, only if lanes do, which use no CPU meanwhile. Its
+//     lane goes behind what waits in the injector. Then the worker prefers items for as long: if
+//     the kinds took turns by number alone, each item would wait for the whole turn of a lane.
 //   - If work of a lower class from default up waits, and none of that class runs, the drain sends
 //     it a worker beyond the allowance, as the monitor does later for all classes (Pool+Classes).
 //     Such a class is often not the program's choice: what the main thread submits is
@@ -49,8 +49,10 @@ struct LaneTurn {
     began = now
     let pool = worker.pool
     if lower >= .default, pool.hasNode(in: waiting.only(lower)) { pool.boostFromDrain(lower) }
-    // Under stress lanes come first (WorkKind). A worker that was sent for a class stays with it.
-    guard isOfClass, !pool.isStressed, worker.starvedTurn == nil else { return false }
+    // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free. A
+    // worker that was sent for a class stays with it.
+    guard isOfClass, !pool.isStressed || pool.lanesRest, worker.starvedTurn == nil
+    else { return false }
     guard worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own)) else {
       began = 0
       return false
@@ -68,9 +70,10 @@ extension Pool {
   fileprivate func boostFromDrain(_ band: Band) {
     let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
     let seen = state.load(ordering: .relaxed)
-    // A worker that was sent searches until it begins.
+    // A worker that was sent searches until it begins. Lanes that rest count as active until a
+    // look finds them.
     guard workers == 0, seen.searching == 0,
-      seen.active < allowance + width.load(ordering: .relaxed)
+      seen.active < allowance + width.load(ordering: .relaxed) || lanesRest
     else { return }
     boost(band)
   }

@@ -12,12 +12,15 @@ extension Pool {
   @inline(never)
   func take(beyond: Int, for worker: Worker) -> WorkNode? {
     let pick = nextPick(of: worker)
-    let first = isStressed ? .lanes : WorkKind.first(atPick: pick)
+    let isStressed = isStressed
+    let turn =
+      isStressed ? WorkKind.firstUnderStress(atPick: pick) : WorkKind.first(atPick: pick)
+    let first = isStressed ? .lanes : turn
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
     let forLanes = max(
       lanesBeyond.load(ordering: .relaxed), restingLanes.load(ordering: .relaxed))
     if beyond <= forLanes {
-      if first == .items, let node = takeBesideLanes(for: worker) { return node }
+      if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {
         worker.tookOverdueLane = true
         return node
@@ -54,9 +57,9 @@ extension Pool {
 
   /// Takes an item of the lanes' class or above in place of a lane. While lanes keep workers beyond
   /// the allowance, all active workers are beyond it, so without this none of them would take an
-  /// item. Items get about half of the width, since they may be long: workers that look at the same
-  /// time do not count each other.
-  private func takeBesideLanes(for worker: Worker) -> WorkNode? {
+  /// item. Such workers give items about half of the width, since they may be long: workers that
+  /// look at the same time do not count each other.
+  func takeBesideLanes(for worker: Worker, isBeyond: Bool) -> WorkNode? {
     let waiting = hints.waiting
     let victims = mostUrgentLocalQueues(for: worker)
     let lane = max(
@@ -65,7 +68,7 @@ extension Pool {
     let injected = waiting.highestBand(of: .items)
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
-    guard 2 * itemsAtWork(except: worker) < width.load(ordering: .relaxed) else { return nil }
+    if isBeyond && 2 * itemsAtWork(except: worker) >= width.load(ordering: .relaxed) { return nil }
     if injected == band,
       let node = takeInjected(InjectorKey(kind: .items, band: band), atMost: 1, for: worker)
     {
@@ -123,5 +126,15 @@ extension Pool {
   func takeLane(for worker: Worker) -> WorkNode? {
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
     return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
+  }
+
+  func takeInjectedLane(for worker: Worker) -> WorkNode? {
+    var value = Band.userInteractive.rawValue
+    while let band = Band(rawValue: value), band != .unspecified {
+      let key = InjectorKey(kind: .lanes, band: band)
+      if let node = takeInjected(key, atMost: 1, for: worker) { return node }
+      value -= 1
+    }
+    return nil
   }
 }

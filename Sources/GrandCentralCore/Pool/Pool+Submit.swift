@@ -156,7 +156,7 @@ extension Pool {
 
   /// While the allowance is in use: only lanes may get a worker before the monitor looks.
   private func wakeBeyond(seeing seen: PoolState) {
-    if restingLanes.load(ordering: .relaxed) != 0 { wakeForRestingLanes(seeing: seen) }
+    if lanesRest { wakeForRestingLanes(seeing: seen) }
     monitor.watch(self)
   }
 

@@ -41,13 +41,21 @@ extension Pool {
     if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
       return node
     }
-    if isStressed { return takeUnderStress(hints, for: worker) }
+    if isStressed { return takeUnderStress(hints, atPick: pick, for: worker) }
     return takeQueued(hints, first: first, for: worker) ?? search(first: first, for: worker)
   }
 
-  /// First the worker's own lanes, then all visible lanes of others, and only then an item.
+  /// First the worker's own lanes, then all visible lanes of others, and only then an item, but at
+  /// every fourth pick.
   @inline(never)
-  private func takeUnderStress(_ hints: InjectorHints, for worker: Worker) -> WorkNode? {
+  private func takeUnderStress(
+    _ hints: InjectorHints, atPick pick: UInt32, for worker: Worker
+  ) -> WorkNode? {
+    if WorkKind.firstUnderStress(atPick: pick) == .items,
+      let node = takeBesideLanes(for: worker, isBeyond: false)
+    {
+      return node
+    }
     if let node = takeOwnLane(for: worker) { return node }
     let waiting = hints.waiting
     if waiting.hasLanes, let node = takeInjectedLane(for: worker) { return node }
@@ -193,16 +201,6 @@ extension Pool {
   }
 
   func takeOwnLane(for worker: Worker) -> WorkNode? { takeOwn(.lanes, for: worker) }
-
-  func takeInjectedLane(for worker: Worker) -> WorkNode? {
-    var value = Band.userInteractive.rawValue
-    while let band = Band(rawValue: value), band != .unspecified {
-      let key = InjectorKey(kind: .lanes, band: band)
-      if let node = takeInjected(key, atMost: 1, for: worker) { return node }
-      value -= 1
-    }
-    return nil
-  }
 
   func takeOwn(first: WorkKind, for worker: Worker) -> WorkNode? {
     takeOwn(worker.bandsInLocalQueues, first: first, for: worker)
@@ -375,7 +373,7 @@ extension Pool {
     guard configuration.injectors.contains(key) else { return nil }
     let localQueue = worker.localQueue(key.kind)
     // While lanes rest, each gets a thread of its own: see RestingLanes.
-    let isAlone = key.kind == .lanes && restingLanes.load(ordering: .relaxed) != 0
+    let isAlone = key.kind == .lanes && lanesRest
     guard
       let node = withInjector(
         key, { $0.take(atMost: isAlone ? 1 : most, localQueue: localQueue, band: key.band) })

@@ -53,6 +53,9 @@ extension Pool {
     wake(allowance: allowance + count, maxThreads: most)
   }
 
+  /// Whether lanes rested lately, and the last look did not find the CPUs scarce.
+  var lanesRest: Bool { restingLanes.load(ordering: .relaxed) != 0 }
+
   /// The maximum number of threads if the next one is for a lane that probably rests.
   var threadsForRestingLanes: Int {
     let count = restingLanes.load(ordering: .relaxed)
@@ -69,7 +72,7 @@ extension Pool {
   /// Whether the next lane of a worker goes to an injector, where wakeForRestingLanes() sees it.
   @inline(__always)
   func showsLanes(of worker: Worker) -> Bool {
-    restingLanes.load(ordering: .relaxed) != 0 && hasLanesToShow(worker)
+    lanesRest && hasLanesToShow(worker)
   }
 
   @inline(never)

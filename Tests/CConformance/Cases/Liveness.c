@@ -378,6 +378,47 @@ CASE(a_queue_that_is_resumed_answers_all_threads) {
   latch_wait(&ran);
 }
 
+// MARK: Items beside hundreds of serial queues whose items sleep
+
+static void sleep_and_submit(void *queue) {
+  usleep(3000);
+  atomic_fetch_add(&links, 1);
+  if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, sleep_and_submit);
+}
+
+// The queues use little of a CPU, and always have work. An item of another queue must run after few
+// of theirs.
+static void expect_few_before_each(dispatch_queue_t queue) {
+  enum { SLEEPERS = 200, PROBES = 30, FEW = 500 };
+  for (int n = 0; n < SLEEPERS; n++) {
+    dispatch_queue_t sleeper = serial_queue();
+    dispatch_async_f(sleeper, sleeper, sleep_and_submit);
+  }
+  long before_all = 0;
+  for (int n = 0; n < PROBES; n++) {
+    usleep(10000);
+    latch came = LATCH(1);
+    long before = atomic_load(&links);
+    dispatch_async_f(queue, &came, open_latch);
+    latch_wait(&came);
+    before_all += atomic_load(&links) - before;
+  }
+  atomic_store(&is_over, 1);
+  CHECK(before_all < PROBES * FEW);
+}
+
+CASE(a_global_queue_runs_beside_many_serial_queues_that_sleep) {
+  expect_few_before_each(global_queue());
+}
+
+CASE(an_urgent_global_queue_runs_beside_many_serial_queues_that_sleep) {
+  expect_few_before_each(dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_HIGH, 0));
+}
+
+CASE(a_concurrent_queue_runs_beside_many_serial_queues_that_sleep) {
+  expect_few_before_each(concurrent_queue());
+}
+
 // MARK: Consumers beside producers that always have work
 
 // As many serial queues as CPUs, whose items each submit the next one and one for a consumer. They
