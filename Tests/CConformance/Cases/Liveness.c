@@ -436,7 +436,9 @@ typedef struct producer {
   int left;
 } producer;
 
-static latch consumed = LATCH(MESSAGES);
+enum { RUNS = 5 };
+static latch consumed[RUNS];
+static latch *consumed_now;
 static atomic_int backlog, longest_backlog;
 
 static void compute_for(int64_t nanoseconds) {
@@ -448,7 +450,7 @@ static void consume(void *context) {
   (void)context;
   compute_for(CONSUMING_NANOSECONDS);
   atomic_fetch_sub(&backlog, 1);
-  latch_down(&consumed);
+  latch_down(consumed_now);
 }
 
 static void produce(void *context) {
@@ -460,12 +462,16 @@ static void produce(void *context) {
   if (--one->left > 0) dispatch_async_f(one->queue, one, produce);
 }
 
-static void expect_pace(dispatch_queue_t consumer, dispatch_qos_class_t qos) {
+// Returns the longest backlog of a run.
+static int run_at_pace(int run, dispatch_queue_t consumer, dispatch_qos_class_t qos) {
   cpu_set_t cpus;
   CHECK(sched_getaffinity(0, sizeof cpus, &cpus) == 0);
   int count = CPU_COUNT(&cpus) < 64 ? CPU_COUNT(&cpus) : 64;
   static producer all[64];
   dispatch_queue_attr_t attributes = dispatch_queue_attr_make_with_qos_class(NULL, qos, 0);
+  consumed_now = &consumed[run];
+  *consumed_now = (latch)LATCH(MESSAGES);
+  atomic_store(&longest_backlog, 0);
   for (int n = 0; n < count; n++) {
     all[n] = (producer){
       .queue = dispatch_queue_create("producer", attributes),
@@ -474,9 +480,21 @@ static void expect_pace(dispatch_queue_t consumer, dispatch_qos_class_t qos) {
     };
     dispatch_async_f(all[n].queue, &all[n], produce);
   }
-  latch_wait(&consumed);
-  // Some hundred if it keeps pace, nearly all if it waits for the producers' end.
-  CHECK(longest_backlog < MESSAGES / 2);
+  latch_wait(consumed_now);
+  for (int n = 0; n < count; n++) {
+    // Its last item has ended before the next run changes the producer.
+    dispatch_sync_f(all[n].queue, NULL, nothing);
+    dispatch_release(all[n].queue);
+  }
+  return longest_backlog;
+}
+
+// Some hundred if it keeps pace, nearly all if it waits for the producers' end: in each run then.
+// In one of them the machine may be busy with other work for as long as it takes.
+static void expect_pace(dispatch_queue_t consumer, dispatch_qos_class_t qos) {
+  int run = 0;
+  while (run < RUNS && run_at_pace(run, consumer, qos) >= MESSAGES / 2) run++;
+  CHECK(run < RUNS);
 }
 
 CASE(a_global_queue_keeps_pace_with_serial_queues_of_its_class) {
