@@ -8,9 +8,9 @@
 // active than allowed, a lane in an injector gets a thread at once, however many items wait.
 // Lanes whose items wait for long may take the whole reserve. Then lanes get threads from the
 // monitor, as items do, and at the final limit of threads the reserve grows. There is room for that
-// if the reserve was taken before the other threads: its threads in use count against their limit,
-// so those do not fill the pool to the last record. Half of the limit is theirs in any case, or two
-// lanes that wait could keep a pool of two threads from an item.
+// if the reserve was taken before the other threads were made: its threads in use count against
+// their limit, so those do not fill the pool to the last record. Half of the limit is theirs in any
+// case, or two lanes that wait could keep a pool of two threads from an item.
 // A worker of the reserve is counted only between a wake-up and its next sleep, by the transitions
 // of an external worker (Pool+ExternalWorker): joined as a searcher, then active, then left. So it
 // takes part in the sleep/wake protocol as any searcher: submitters wake no other worker while it

@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `runs a lane that items wait for while other lanes hold the reserve`() {
-    let pool = Pool.own(width: 2, threads: 8)
+    let pool = Pool.own(width: 2, threads: 8, keepAliveNanoseconds: 2_000_000)
     let wakeUp = fill(pool, count: 8)
     let reserve = pool.configuration.maxReserve
     let (held, release) = (Latch(reserve), Latch())
@@ -129,6 +129,9 @@ import Testing
     }
     #expect(held.wait())
     wakeUp.open()
+    // The threads that took the items have ended; those that come share the limit with the lanes.
+    let lanesOnly = PoolState(rawValue: UInt64(reserve) * PoolState.oneThread)
+    #expect(eventually { pool.state.load(ordering: .relaxed) == lanesOnly })
     let ended = Latch(64)
     for _ in 0..<64 {
       pool.submit {
