@@ -1,9 +1,9 @@
 // Room: Pool/Pool+Beyond. Where a worker finds its next node while more workers are active than
 // allowed (Pool+Classes). It looks in this order:
 //   1. while the turn lasts for which the monitor sent it, work of a class that starved
-//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place.
-//      Its own lanes go first, but for the turns of those that are overdue (InjectorTurn): the
-//      queues of all workers may hold lanes that come back without end
+//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place,
+//      under stress at every fourth. Its own lanes go first, but for the turns of those that are
+//      overdue (InjectorTurn): the queues of all workers may hold lanes that come back without end
 //   3. work whose class admits the worker
 // Otherwise it steps back, and leaves the work to the workers that are active.
 

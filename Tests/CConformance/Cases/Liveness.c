@@ -212,13 +212,24 @@ CASE(items_know_the_overcommitting_queue_that_they_are_on) {
 static atomic_long links, awaited_link;
 static _Atomic(latch *) awaited;
 
-static void compute_and_submit(void *queue) {
-  int64_t end = monotonic_now() + 20000;
-  while (monotonic_now() < end) {}
+static void note_link(void) {
   if (atomic_fetch_add(&links, 1) >= atomic_load(&awaited_link)) {
     latch *now = atomic_exchange(&awaited, NULL);
     if (now) latch_down(now);
   }
+}
+
+static void await_links(long count) {
+  latch passed = LATCH(1);
+  atomic_store(&awaited_link, atomic_load(&links) + count);
+  atomic_store(&awaited, &passed);
+  latch_wait(&passed);
+}
+
+static void compute_and_submit(void *queue) {
+  int64_t end = monotonic_now() + 20000;
+  while (monotonic_now() < end) {}
+  note_link();
   if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, compute_and_submit);
 }
 
@@ -229,10 +240,7 @@ static void expect_probes_beside_chains(void) {
     dispatch_async_f(queue, &came, open_latch);
     latch_wait(&came);
     // The next probe comes when the workers are deep in the chains again.
-    latch passed = LATCH(1);
-    atomic_store(&awaited_link, atomic_load(&links) + 300);
-    atomic_store(&awaited, &passed);
-    latch_wait(&passed);
+    await_links(300);
   }
   atomic_store(&is_over, 1);
 }
@@ -382,7 +390,7 @@ CASE(a_queue_that_is_resumed_answers_all_threads) {
 
 static void sleep_and_submit(void *queue) {
   usleep(3000);
-  atomic_fetch_add(&links, 1);
+  note_link();
   if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, sleep_and_submit);
 }
 
@@ -396,7 +404,8 @@ static void expect_few_before_each(dispatch_queue_t queue) {
   }
   long before_all = 0;
   for (int n = 0; n < PROBES; n++) {
-    usleep(10000);
+    // The probe comes when all of them are at work again.
+    await_links(SLEEPERS);
     latch came = LATCH(1);
     long before = atomic_load(&links);
     dispatch_async_f(queue, &came, open_latch);
@@ -417,95 +426,4 @@ CASE(an_urgent_global_queue_runs_beside_many_serial_queues_that_sleep) {
 
 CASE(a_concurrent_queue_runs_beside_many_serial_queues_that_sleep) {
   expect_few_before_each(concurrent_queue());
-}
-
-// MARK: Consumers beside producers that always have work
-
-// As many serial queues as CPUs, whose items each submit the next one and one for a consumer. They
-// need no more than most of the CPUs, so the consumer must keep pace with them.
-enum {
-  MESSAGES = 20000,
-  PRODUCING_NANOSECONDS = 20000,
-  CONSUMING_NANOSECONDS = 5000,
-  DEFAULT_CLASS = 0x15,
-  NO_CLASS = 0,
-};
-
-typedef struct producer {
-  dispatch_queue_t queue, consumer;
-  int left;
-} producer;
-
-enum { RUNS = 5 };
-static latch consumed[RUNS];
-static latch *consumed_now;
-static atomic_int backlog, longest_backlog;
-
-static void compute_for(int64_t nanoseconds) {
-  int64_t end = monotonic_now() + nanoseconds;
-  while (monotonic_now() < end) {}
-}
-
-static void consume(void *context) {
-  (void)context;
-  compute_for(CONSUMING_NANOSECONDS);
-  atomic_fetch_sub(&backlog, 1);
-  latch_down(consumed_now);
-}
-
-static void produce(void *context) {
-  producer *one = context;
-  compute_for(PRODUCING_NANOSECONDS);
-  int now = atomic_fetch_add(&backlog, 1) + 1, seen = atomic_load(&longest_backlog);
-  while (now > seen && !atomic_compare_exchange_weak(&longest_backlog, &seen, now)) {}
-  dispatch_async_f(one->consumer, NULL, consume);
-  if (--one->left > 0) dispatch_async_f(one->queue, one, produce);
-}
-
-// Returns the longest backlog of a run.
-static int run_at_pace(int run, dispatch_queue_t consumer, dispatch_qos_class_t qos) {
-  cpu_set_t cpus;
-  CHECK(sched_getaffinity(0, sizeof cpus, &cpus) == 0);
-  int count = CPU_COUNT(&cpus) < 64 ? CPU_COUNT(&cpus) : 64;
-  static producer all[64];
-  dispatch_queue_attr_t attributes = dispatch_queue_attr_make_with_qos_class(NULL, qos, 0);
-  consumed_now = &consumed[run];
-  *consumed_now = (latch)LATCH(MESSAGES);
-  atomic_store(&longest_backlog, 0);
-  for (int n = 0; n < count; n++) {
-    all[n] = (producer){
-      .queue = dispatch_queue_create("producer", attributes),
-      .consumer = consumer,
-      .left = MESSAGES / count + (n < MESSAGES % count),
-    };
-    dispatch_async_f(all[n].queue, &all[n], produce);
-  }
-  latch_wait(consumed_now);
-  for (int n = 0; n < count; n++) {
-    // Its last item has ended before the next run changes the producer.
-    dispatch_sync_f(all[n].queue, NULL, nothing);
-    dispatch_release(all[n].queue);
-  }
-  return longest_backlog;
-}
-
-// Some hundred if it keeps pace, nearly all if it waits for the producers' end: in each run then.
-// In one of them the machine may be busy with other work for as long as it takes.
-static void expect_pace(dispatch_queue_t consumer, dispatch_qos_class_t qos) {
-  int run = 0;
-  while (run < RUNS && run_at_pace(run, consumer, qos) >= MESSAGES / 2) run++;
-  CHECK(run < RUNS);
-}
-
-CASE(a_global_queue_keeps_pace_with_serial_queues_of_its_class) {
-  expect_pace(global_queue(), DEFAULT_CLASS);
-}
-
-CASE(a_concurrent_queue_keeps_pace_with_serial_queues_of_its_class) {
-  expect_pace(concurrent_queue(), DEFAULT_CLASS);
-}
-
-// What the main thread submits is user-initiated, also if the program names no class.
-CASE(a_global_queue_keeps_pace_with_serial_queues_that_the_main_thread_filled) {
-  expect_pace(global_queue(), NO_CLASS);
 }
