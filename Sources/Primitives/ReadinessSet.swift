@@ -11,8 +11,16 @@ public enum ReadinessSet {
     case once
     /// At each new event.
     case edge
+    /// At each wait, while it is ready.
+    case level
 
-    var flags: UInt32 { self == .once ? 1 << 30 : 1 << 31 }
+    var flags: UInt32 {
+      switch self {
+      case .once: 1 << 30
+      case .edge: 1 << 31
+      case .level: 0
+      }
+    }
   }
 
   public typealias Event = gc_readiness

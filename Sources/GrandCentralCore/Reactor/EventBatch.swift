@@ -17,11 +17,16 @@ struct EventBatch {
   var isEmpty: Bool { count == 0 }
 
   /// Finds the receivers of the first events, and retains them. Events of ended registrations are
-  /// dropped. The batch is empty, and the caller holds the lock of the table.
-  mutating func find(_ events: Int, in table: RegistrationTable) {
+  /// dropped, and noted. The batch is empty, and the caller holds the lock of the table.
+  mutating func find(
+    _ events: Int, in table: RegistrationTable, _ strangers: inout Orphans.Strangers
+  ) {
     for event in 0..<events {
       let event = self.events[event]
-      guard let receiver = table[Registration(key: event.key)] else { continue }
+      guard let receiver = table[Registration(key: event.key)] else {
+        if event.key != Poller.wakeKey { strangers.append(event.key) }
+        continue
+      }
       (notifications + count).initialize(
         to: Notification(receiver: receiver, readiness: Readiness(rawValue: event.events)))
       count += 1

@@ -19,7 +19,10 @@ extension Poller {
       }
       losses.store(seen &+ 1, ordering: .relaxed)
       set.store(-1, ordering: .releasing)
+      firstSet.store(-1, ordering: .releasing)
       wakeDescriptor = -1
+      // Their numbers may be the program's.
+      table.stopWatching()
       isShort.store(true, ordering: .releasing)
       return table.slots.compactMap(\.receiver)
     }

@@ -41,6 +41,7 @@ extension Poller {
         ReadinessSet.add(made, wakeDescriptor, .readable, .edge, key: Self.wakeKey) == 0
       {
         self.wakeDescriptor = wakeDescriptor
+        if !orphans.haveReplacedSet { firstSet.store(made, ordering: .releasing) }
         set.store(made, ordering: .releasing)
         return made
       }

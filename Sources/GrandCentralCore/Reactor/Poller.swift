@@ -22,6 +22,12 @@ final class Poller: @unchecked Sendable {
   /// The epoll set; -1 before it exists, and after the program has closed it until there is another
   /// one (Poller+Loss). Written under the lock, with releasing order; read with acquiring order.
   let set = Atomic<Int32>(-1)
+  /// The set before it is replaced because of orphans (Poller+Orphans); the same until then.
+  let firstSet = Atomic<Int32>(-1)
+  /// Whether descriptors may stay armed: a thread stands by. A hint.
+  let mayStayArmed = Atomic<Bool>(false)
+  /// Guarded by the lock.
+  @Cell var orphans = Orphans()
 
   /// How often the program has closed the set. Changed under the lock.
   let losses = Atomic<UInt32>(0)
@@ -55,9 +61,12 @@ final class Poller: @unchecked Sendable {
   // MARK: Registrations
 
   /// Makes a slot for `receiver`, and retains it until `unregister`. No event arrives before the
-  /// kernel has the key. Any thread.
-  func register(_ receiver: any ReadinessReceiver) -> Registration {
-    lock.withLock { table.insert(receiver) }
+  /// kernel has the key. Any thread. `isInFirstSet`: the receiver is to add its descriptor to
+  /// `firstSet`; if that is replaced, the receiver is called.
+  func register(
+    _ receiver: any ReadinessReceiver
+  ) -> (registration: Registration, isInFirstSet: Bool) {
+    lock.withLock { (table.insert(receiver), !orphans.haveReplacedSet) }
   }
 
   /// Registers `receiver` for a descriptor of its own, and adds the descriptor to the set. The set
@@ -66,12 +75,33 @@ final class Poller: @unchecked Sendable {
     _ receiver: any ReadinessReceiver, for descriptor: Int32, _ interest: Readiness,
     _ mode: ReadinessSet.Mode
   ) -> Result<Registration, SystemError> {
-    let registration = register(receiver)
-    let error = ReadinessSet.add(
-      set.load(ordering: .acquiring), descriptor, interest, mode, key: registration.key)
-    if error == 0 { return .success(registration) }
-    unregister(registration)
-    return .failure(SystemError(number: error))
+    let watched = WatchedDescriptor(descriptor: descriptor, interest: interest, mode: mode)
+    // In one critical section, so that a replacement of the set has it or comes before it.
+    return lock.withLock {
+      let registration = table.insert(receiver, watched)
+      let error = watched.add(to: set.load(ordering: .relaxed), registration)
+      if error == 0 { return .success(registration) }
+      // The caller has the receiver, so this is not the last reference.
+      _ = table.remove(registration)
+      return .failure(SystemError(number: error))
+    }
+  }
+
+  /// Removes a receiver's own descriptor from the set, before the receiver closes it. Any thread.
+  func withdraw(_ registration: Registration) {
+    lock.withLock {
+      guard let watched = table.stopWatching(registration) else { return }
+      _ = ReadinessSet.remove(set.load(ordering: .relaxed), watched.descriptor)
+    }
+  }
+
+  /// Makes the kernel report a receiver's own descriptor again if it is ready. Returns 0 or an
+  /// errno. Any thread.
+  func renew(_ registration: Registration) -> Int32 {
+    lock.withLock {
+      guard let watched = table.watched(registration) else { return 0 }
+      return watched.change(in: set.load(ordering: .relaxed), registration)
+    }
   }
 
   /// Makes a descriptor with `make`, and registers it edge-triggered: the receiver need not drain
@@ -90,6 +120,12 @@ final class Poller: @unchecked Sendable {
     }
   }
 
+  /// Gives a receiver another key, and ends deliveries by that one, except those that a thread is
+  /// about to make. Any thread.
+  func renewKey(of registration: Registration) -> Registration {
+    lock.withLock { table.renew(registration) }
+  }
+
   /// Ends deliveries by that key, except those that a thread is about to make. Any thread.
   func unregister(_ registration: Registration) {
     // Released outside the lock: a deinit that this triggers may take the lock.
@@ -102,6 +138,7 @@ final class Poller: @unchecked Sendable {
   /// belongs to another process.
   func run(_ own: PollerThread, as externalWorker: Worker) {
     let thread = currentThread()
+    own.context.store(UInt(bitPattern: thread), ordering: .relaxed)
     let home = HomeProcess()
     var batch = EventBatch()
     state.transition(to: { $0.entering() })
@@ -132,8 +169,8 @@ final class Poller: @unchecked Sendable {
     _ own: PollerThread, into events: UnsafeMutablePointer<ReadinessSet.Event>,
     on thread: ThreadContext
   ) -> Int {
-    // Not an atomic addition: only this thread writes it.
-    own.turns.store(own.turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    // Not an atomic addition: only this thread writes it. sequentiallyConsistent: see Turns.
+    own.turns.store(own.turns.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
     let period = isShort.load(ordering: .acquiring) ? Self.retryMilliseconds : nil
     let set = set.load(ordering: .acquiring)
     own.endFirstSteps(of: thread)
@@ -159,8 +196,16 @@ final class Poller: @unchecked Sendable {
   func findReceivers(of count: Int, in batch: inout EventBatch, on thread: ThreadContext) {
     // The first batch makes the Swift runtime instantiate types; no fork may happen meanwhile.
     ForkGate.enter(thread)
-    defer { ForkGate.leave(thread) }
-    if count > 0 { lock.withLock { batch.find(count, in: table) } }
+    var hasOrphan = false
+    if count > 0 {
+      lock.withLock {
+        var strangers = Orphans.Strangers(of: orphans)
+        batch.find(count, in: table, &strangers)
+        hasOrphan = orphans.note(strangers)
+      }
+    }
+    ForkGate.leave(thread)
+    if hasOrphan { replaceSet(on: thread) }
   }
 
   /// Whether the two threads have alternated a few times in a row, at short intervals.
@@ -185,18 +230,22 @@ final class Poller: @unchecked Sendable {
   // upon is that the thread returns to the wait within bounds.
   private func standBy(_ own: PollerThread) {
     let other = own === first ? second : first
+    var before = other.turns.load(ordering: .relaxed)
+    if before == own.otherTurns { return }
+    // A program that asks for reports of descriptors that are closed early gets them from requests.
+    mayStayArmed.store(!ReportKind.descriptorClosedEarly.isPrinted, ordering: .relaxed)
     while true {
-      let before = other.turns.load(ordering: .relaxed)
-      if before == own.otherTurns { return }
       own.otherTurns = before
       sleep(nanoseconds: Self.standbyNanoseconds)
       let now = other.turns.load(ordering: .relaxed)
       // None: it is in a handler. Few: it waits most of the time.
-      if now &- before <= Self.idleTurns { return }
+      if now &- before <= Self.idleTurns { break }
+      before = now
     }
+    mayStayArmed.store(false, ordering: .relaxed)
   }
 
-  private func sleep(nanoseconds: UInt64) {
+  func sleep(nanoseconds: UInt64) {
     let end = Clock.monotonicNanoseconds() + nanoseconds
     while futexWait(never, while: 0, until: .monotonic(nanoseconds: end)) != .timedOut {}
   }
@@ -206,6 +255,8 @@ final class Poller: @unchecked Sendable {
 final class PollerThread: @unchecked Sendable {
   /// The number of times that it has returned to the wait.
   let turns = Atomic<UInt32>(0)
+  /// The address of its context. Written and compared by itself.
+  let context = Atomic<UInt>(0)
   /// Used by this thread only: the other thread's `turns` at the last look.
   @Cell var otherTurns: UInt32 = 0
   /// Used by this thread only: how often the two have alternated, and the time of the last turn.

@@ -32,9 +32,14 @@ extension Poller {
   /// Returns the receivers that were registered.
   fileprivate func afterFork(on thread: ThreadContext) -> [any ReadinessReceiver] {
     let (inherited, wakeDescriptor) = (set.load(ordering: .relaxed), wakeDescriptor)
+    let firstSet = firstSet.load(ordering: .relaxed)
     gc_close_inherited(inherited)
+    if firstSet != inherited { gc_close_inherited(firstSet) }
     gc_close_inherited(wakeDescriptor)
     set.store(-1, ordering: .relaxed)
+    self.firstSet.store(-1, ordering: .relaxed)
+    mayStayArmed.store(false, ordering: .relaxed)
+    orphans = Orphans()
     self.wakeDescriptor = -1
     lacking = []
     isShort.store(false, ordering: .relaxed)

@@ -15,6 +15,10 @@ protocol ReadinessReceiver: AnyObject, Sendable {
   /// The program has closed the poller's set, and probably this receiver's descriptor. Returns what
   /// makes another descriptor, if anything does. See Poller+Loss.
   func descriptorWasClosed() -> (any ResourceRetry)?
+
+  /// The poller has another set, in which this receiver's descriptor is missing, if the receiver
+  /// has added it by itself. See Poller+Orphans.
+  func setWasReplaced(on thread: ThreadContext)
 }
 
 struct Registration: Hashable {
@@ -30,19 +34,41 @@ struct Registration: Hashable {
   var generation: UInt32 { UInt32(truncatingIfNeeded: key >> 32) }
 }
 
+/// A descriptor that a receiver has for itself, and how it is watched.
+struct WatchedDescriptor {
+  let descriptor: Int32
+  let interest: Readiness
+  let mode: ReadinessSet.Mode
+
+  /// Returns 0 or an errno.
+  func add(to set: Int32, _ registration: Registration) -> Int32 {
+    ReadinessSet.add(set, descriptor, interest, mode, key: registration.key)
+  }
+
+  /// Returns 0 or an errno.
+  func change(in set: Int32, _ registration: Registration) -> Int32 {
+    ReadinessSet.change(set, descriptor, interest, mode, key: registration.key)
+  }
+}
+
 /// The receiver of each slot. Guarded by the poller's lock.
 struct RegistrationTable {
   struct Slot {
     var generation: UInt32 = 0
     var receiver: (any ReadinessReceiver)?
+    /// `nil`: the receiver adds its descriptor to the set by itself.
+    var watched: WatchedDescriptor?
   }
   var slots: [Slot] = []
   private var free: [Int] = []
 
-  mutating func insert(_ receiver: any ReadinessReceiver) -> Registration {
+  mutating func insert(
+    _ receiver: any ReadinessReceiver, _ watched: WatchedDescriptor? = nil
+  ) -> Registration {
     let slot = free.popLast() ?? slots.count
     if slot == slots.count { slots.append(Slot()) }
     slots[slot].receiver = receiver
+    slots[slot].watched = watched
     return Registration(slot: slot, generation: slots[slot].generation)
   }
 
@@ -50,6 +76,7 @@ struct RegistrationTable {
   mutating func remove(_ registration: Registration) -> (any ReadinessReceiver)? {
     guard let receiver = self[registration] else { return nil }
     slots[registration.slot].receiver = nil
+    slots[registration.slot].watched = nil
     // It may wrap around: an event would have to be under way for four thousand million
     // generations.
     slots[registration.slot].generation &+= 1
@@ -57,10 +84,31 @@ struct RegistrationTable {
     return receiver
   }
 
+  /// Replaces the key of a receiver.
+  mutating func renew(_ registration: Registration) -> Registration {
+    guard self[registration] != nil else { return registration }
+    slots[registration.slot].generation &+= 1
+    return Registration(slot: registration.slot, generation: slots[registration.slot].generation)
+  }
+
   subscript(registration: Registration) -> (any ReadinessReceiver)? {
     guard registration.slot < slots.count,
       slots[registration.slot].generation == registration.generation
     else { return nil }
     return slots[registration.slot].receiver
+  }
+
+  func watched(_ registration: Registration) -> WatchedDescriptor? {
+    self[registration] == nil ? nil : slots[registration.slot].watched
+  }
+
+  /// Forgets the descriptor of a receiver, and returns it.
+  mutating func stopWatching(_ registration: Registration) -> WatchedDescriptor? {
+    self[registration] == nil ? nil : slots[registration.slot].watched.take()
+  }
+
+  /// Forgets the descriptors of all receivers.
+  mutating func stopWatching() {
+    for slot in slots.indices { slots[slot].watched = nil }
   }
 }

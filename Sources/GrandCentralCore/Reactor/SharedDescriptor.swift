@@ -2,7 +2,8 @@
 // The kernel takes a descriptor into a set only once, so all its sources share a registration. The
 // kernel reports once, and is then silent until it is asked again; it is asked for what the waiting
 // sources want. So a source that is suspended, or whose handler is slow, causes no wake-ups, and
-// data that was left unread is reported again.
+// data that was left unread is reported again. Where handlers return at once, the descriptor stays
+// armed instead: see SharedDescriptor+Requests.
 // After a hang-up or an error, the kernel would report it for ever. A source is notified of it
 // once. Then the source has ended, and is watched edge-triggered, in case a new peer connects, as
 // to a FIFO. A program may not have dealt with it: a source that it suspends and resumes is
@@ -12,8 +13,8 @@
 // call, as expensive as everything else that a short-lived source costs, and most programs close
 // the descriptor next, which removes it. A registration that stays is armed for at most one event,
 // whose key is out of date by then, so the poller drops it. The next source of the descriptor takes
-// the registration over (EEXIST). There are two exceptions. Edge-triggered registrations are
-// removed, because they would report again and again. While early closes are reported, every
+// the registration over (EEXIST). There are two exceptions. Registrations for more than one event
+// are removed, because they would report again and again. While early closes are reported, every
 // descriptor is removed, because only the kernel knows whether it was closed.
 // The kernel refuses descriptors that are always ready (epoll_ctl(2), EPERM). Their sources are
 // notified from here: at once, and again after each answer.
@@ -24,18 +25,9 @@
 
 final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
   enum Kind { case polled, alwaysReady, lost }
-  /// A request to the kernel.
-  private struct Request: Equatable {
-    let interest: Readiness
-    let mode: ReadinessSet.Mode
-
-    static var none: Request { once([]) }
-    static func once(_ interest: Readiness) -> Request { Request(interest: interest, mode: .once) }
-    static func edges(_ interest: Readiness) -> Request { Request(interest: interest, mode: .edge) }
-  }
 
   let descriptor: Int32
-  private let table: DescriptorTable
+  let table: DescriptorTable
   let lock = Lock()
   /// Guarded by the lock.
   @Cell var entries: [DescriptorEntry] = [] {
@@ -47,11 +39,13 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   @Cell var kind = Kind.polled
   @Cell var registration: Registration?
   /// The last request; none once the kernel has reported.
-  @Cell private var asked = Request.none
+  @Cell var asked = Request.none
+  /// How the descriptor is armed: see SharedDescriptor+Requests.
+  @Cell var arming = Arming()
   /// The last entry has left; the next source needs a new instance.
   @Cell var isOver = false
 
-  private var poller: Poller { table.poller }
+  var poller: Poller { table.poller }
 
   init(_ descriptor: Int32, in table: DescriptorTable) {
     self.descriptor = descriptor
@@ -95,21 +89,21 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       entry.word.transition(to: { $0.leaving() })
       guard entries.isEmpty else { return false }
       isOver = true
+      // What the kernel reports from now on finds no receiver. The caller has another reference.
+      if let registration { poller.unregister(registration) }
       guard kind == .polled, registration != nil, mustBeRemoved else { return true }
-      let error = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
+      let error = ReadinessSet.remove(knownSet, descriptor)
       if error != 0 { after.rarely { $0.lost = [entry.description] } }
       return true
     }
     guard isLast else { return }
-    // Not written any more: no entry is left, and none may join.
-    if let registration { poller.unregister(registration) }
     table.forget(self)
     conclude(after, on: currentThread())
   }
 
   /// Whether the kernel must forget a descriptor without entries: see the header. Lock held.
   private var mustBeRemoved: Bool {
-    if asked.mode == .edge { return true }
+    if asked.mode != .once { return true }
     return ReportKind.descriptorClosedEarly.isPrinted
   }
 
@@ -129,7 +123,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
       let isAnswered = entry.word.transition(to: { $0.answered(hasEnded: hasEnded) })
       guard isAnswered else { return }
       renewEnded(beside: entry)
-      askForAll(&after)
+      askForAll(&after, nextRequest(on: thread))
     }
     conclude(after, on: thread)
   }
@@ -183,7 +177,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   // MARK: With the lock held
 
   /// The actions to take once the lock is free. Most often there is one, or none.
-  private struct DeferredActions {
+  struct DeferredActions {
     /// The first lane to notify, retained.
     var notified: Unmanaged<Lane>?
     var rare: RareActions?
@@ -201,7 +195,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     }
   }
 
-  private final class RareActions {
+  final class RareActions {
     /// More lanes to notify, retained.
     var alsoNotified: [Unmanaged<Lane>] = []
     var lost: [String] = []
@@ -210,7 +204,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
 
   /// Calls `body` with each entry.
   @inline(__always)
-  private func forEachEntry(_ body: (DescriptorEntry) -> Void) {
+  func forEachEntry(_ body: (DescriptorEntry) -> Void) {
     // SAFETY: the list keeps it alive, and stays as it is while the lock is held.
     if let only { return only._withUnsafeGuaranteedRef(body) }
     for entry in entries { body(entry) }
@@ -223,97 +217,22 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
     entries.append(entry)
   }
 
-  /// Asks the kernel for what the waiting entries want; if none waits, for edges of what has ended.
-  private func askForAll(_ after: inout DeferredActions) {
-    if kind == .alwaysReady {
-      notify([.readable, .writable], &after)
-      return
-    }
-    let (wanted, ended) = interests()
-    if !wanted.isEmpty { return ask(.once(wanted), anew: false, &after) }
-    if !ended.isEmpty { ask(.edges(ended), anew: false, &after) }
-  }
-
-  /// What the waiting entries want, and what those want that have ended.
-  private func interests() -> (waiting: Readiness, ended: Readiness) {
-    var (waiting, ended): (Readiness, Readiness) = ([], [])
-    forEachEntry { entry in
-      switch entry.stage {
-      case .waiting: waiting.formUnion(entry.interest)
-      case .ended: ended.formUnion(entry.interest)
-      case .notified, .lost, .left: break
-      }
-    }
-    return (waiting, ended)
-  }
-
-  private func ask(_ request: Request, anew: Bool, _ after: inout DeferredActions) {
-    if kind == .lost || (asked == request && !anew) { return }
-    // A registration is in a set, which stays unless the program closes it (Poller+Loss); so do its
-    // threads, or the retries that make them.
-    let set = registration == nil ? poller.prepare() : poller.set.load(ordering: .acquiring)
-    guard set >= 0 else {
-      after.rarely { $0.shortage = -set }
-      return
-    }
-    let (interest, mode) = (request.interest, request.mode)
-    let isNew = registration == nil
-    let own = registration ?? poller.register(self)
-    var error =
-      isNew
-      ? ReadinessSet.add(set, descriptor, interest, mode, key: own.key)
-      : ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
-    // An earlier source left the descriptor in the set. Or it was closed early while another
-    // descriptor kept the file open, so the file is still in the set, and now has this number
-    // again.
-    if error == EEXIST {
-      error = ReadinessSet.change(set, descriptor, interest, mode, key: own.key)
-    }
-    if isNew && error != 0 { poller.unregister(own) }
-    switch error {
-    case 0:
-      registration = own
-      asked = request
-    case EPERM where isNew:
-      kind = .alwaysReady
-      notify([.readable, .writable], &after)
-    // EINVAL, ELOOP: the number now stands for the set itself, or for a set that contains it.
-    // EPERM: it stands for a file that is always ready; the kernel checks that before it searches
-    // the set.
-    case EBADF, ENOENT, EPERM, EINVAL, ELOOP: lose(&after)
-    default: after.rarely { $0.shortage = error }
-    }
-  }
-
-  /// Whether the kernel still refuses the descriptor. The entries that are here may listen to a
-  /// file that is gone; if the kernel takes the descriptor now, its number stands for another file.
-  private func isStillAlwaysReady() -> Bool {
-    let set = poller.set.load(ordering: .acquiring)
-    if entries.isEmpty || set < 0 { return true }
-    let probe = poller.register(self)
-    defer { poller.unregister(probe) }
-    switch ReadinessSet.add(set, descriptor, [], .once, key: probe.key) {
-    case 0:
-      _ = ReadinessSet.remove(set, descriptor)
-      return false
-    // An earlier source left it in the set, so the kernel takes it.
-    case EEXIST: return false
-    default: return true
-    }
-  }
-
-  private func lose(_ after: inout DeferredActions) {
+  func lose(_ after: inout DeferredActions) {
     kind = .lost
+    // What stays in the set finds no receiver. The caller has another reference.
+    if let registration { poller.unregister(registration) }
     for entry in entries {
       entry.word.transition(to: { $0.lost() })
       after.rarely { $0.lost.append(entry.description) }
     }
   }
 
-  /// Notifies the entries, and returns whether every one of them is notified now.
+  /// Notifies the entries. Returns whether there was news for any, and for every one of them.
   @discardableResult
-  private func notify(_ readiness: Readiness, _ after: inout DeferredActions) -> Bool {
-    var areAllNotified = true
+  func notify(
+    _ readiness: Readiness, _ after: inout DeferredActions
+  ) -> (any: Bool, all: Bool) {
+    var news = (any: false, all: true)
     let (isAlone, isAlwaysReady) = (only != nil, kind == .alwaysReady)
     forEachEntry { entry in
       let isNew = entry.word.transition(to: {
@@ -322,9 +241,9 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
           isAlwaysReady: isAlwaysReady, hasBytes: hasBytes(entry, readiness))
       })
       if isNew, let listener = entry.listener, listener.tryRetain() { after.notify(listener) }
-      areAllNotified = areAllNotified && isNew
+      news = (news.any || isNew, news.all && isNew)
     }
-    return areAllNotified
+    return news
   }
 
   /// Lets the others wait again that have ended, if what ended them is over: it was one error for
@@ -348,7 +267,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   // MARK: With the lock free
 
   @inline(__always)
-  private func conclude(_ after: DeferredActions, on thread: ThreadContext) {
+  func conclude(_ after: DeferredActions, on thread: ThreadContext) {
     if let rare = after.rare { return conclude(after.notified, rare, on: thread) }
     if let listener = after.notified { tell(listener, on: thread) }
   }
@@ -373,9 +292,17 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
     var after = DeferredActions()
     lock.withLock {
+      if isOver { return }
+      let stayedArmed = asked.mode == .level
       if asked.mode == .once { asked = .none }
-      // Then nothing is wanted until one of them answers.
-      if !notify(readiness, &after) { askForAll(&after) }
+      let readiness = confirmed(readiness, on: thread)
+      let news = readiness.isEmpty ? (any: false, all: false) : notify(readiness, &after)
+      if stayedArmed {
+        if !news.any && !readiness.isEmpty { disarm(&after) }
+      } else if !news.all {
+        // If there was news for all, nothing is wanted until one of them answers.
+        askForAll(&after)
+      }
     }
     conclude(after, on: thread)
   }

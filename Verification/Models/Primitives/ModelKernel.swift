@@ -1,10 +1,11 @@
-// Room: Primitives/ModelKernel. The models' kernel: descriptors, one epoll(7) set, timers.
+// Room: Primitives/ModelKernel. The models' kernel: descriptors, epoll(7) sets, timers.
 // Each descriptor is a number that the real process does not use, and refers to a file. A model
 // opens and closes descriptors and sets what they are ready for. The rules follow fs/eventpoll.c:
 //   - A file is in the set by its number and itself; another file with the same number is not.
 //   - add() and change() check at once whether the file is ready.
 //   - An event is checked again when it is taken, and dropped if nothing is ready any more.
 //   - A watch for one event is silent after it until change(), for hang-ups too.
+//   - An event of a watch by level is queued again when it is taken.
 //   - An event wakes the waiter that has slept longest. If more events remain, it wakes another.
 //   - Setting a timer descriptor clears its earlier expiration.
 // Each call is one step, a relaxed operation on one word. So the search tries the calls in every
@@ -21,9 +22,15 @@ public enum ModelKernel {
     fileprivate var timerFD: UInt64?
   }
 
-  private struct Watch {
+  /// A file in a set.
+  private struct Place: Equatable {
+    let set: Int32
     let descriptor: Int32
     let file: Int
+  }
+
+  private struct Watch {
+    let place: Place
     var interest: Readiness
     var mode: ReadinessSet.Mode
     var key: UInt64
@@ -31,6 +38,8 @@ public enum ModelKernel {
   }
 
   static var set: Int32 { 1000 }
+  /// Any set but the first.
+  static var nextSet: Int32 { 1009 }
   static var wakeDescriptor: Int32 { 1001 }
   static var firstTimerFD: Int32 { 1002 }
   /// The first number that models may use.
@@ -39,8 +48,9 @@ public enum ModelKernel {
   private static let word = Atomic<UInt32>(0)
   nonisolated(unsafe) private static var files: [Int32: File] = [:]
   nonisolated(unsafe) private static var watches: [Watch] = []
-  /// The files with pending events, in the order of arrival.
-  nonisolated(unsafe) private static var ready: [(descriptor: Int32, file: Int)] = []
+  /// Those with pending events, in the order of arrival.
+  nonisolated(unsafe) private static var ready: [Place] = []
+  nonisolated(unsafe) private static var setsMade = 0
   nonisolated(unsafe) private static var filesMade = 0
   nonisolated(unsafe) private static var timerFDsMade: Int32 = 0
 
@@ -51,6 +61,7 @@ public enum ModelKernel {
     ready = []
     filesMade = 0
     timerFDsMade = 0
+    setsMade = 0
     open(wakeDescriptor)
   }
 
@@ -68,12 +79,20 @@ public enum ModelKernel {
   /// Closes `descriptor`. If `readiness` is given, opens another file under the same number.
   static func close(_ descriptor: Int32, andOpen readiness: Readiness?, canBePolled: Bool = true) {
     step()
-    if let file = files[descriptor]?.number {
-      watches.removeAll { $0.descriptor == descriptor && $0.file == file }
-      ready.removeAll { $0.descriptor == descriptor && $0.file == file }
-    }
+    let file = files[descriptor]?.number
     files[descriptor] = nil
+    if !files.values.contains(where: { $0.number == file }) {
+      watches.removeAll { $0.place.file == file }
+      ready.removeAll { $0.file == file }
+    }
     if let readiness { open(descriptor, readiness, canBePolled: canBePolled) }
+  }
+
+  /// Opens the file of `descriptor` under another number too. What it is ready for is noted for
+  /// each number, so the model then uses one of them.
+  static func duplicate(_ descriptor: Int32, as other: Int32) {
+    step()
+    files[other] = files[descriptor]
   }
 
   /// Closes `descriptor`. Its file stays open under another number, and so stays in the set.
@@ -104,83 +123,95 @@ public enum ModelKernel {
 
   /// What the file is ready for. No step: for verdicts.
   static func readiness(_ descriptor: Int32) -> Readiness { files[descriptor]?.readiness ?? [] }
-  /// Whether the set has an edge-triggered watch for the descriptor. A watch for one event does not
-  /// count; it may remain in the set.
+  /// Whether the set has a watch for the descriptor that reports more than one event. A watch for
+  /// one does not count; it may remain in the set.
   static func isWatched(_ descriptor: Int32) -> Bool {
-    watches.contains { $0.descriptor == descriptor && $0.mode == .edge }
+    watches.contains { $0.place.descriptor == descriptor && $0.mode != .once }
+  }
+
+  // MARK: epoll_create(2)
+
+  static func makeSet() -> Int32 {
+    step()
+    setsMade += 1
+    return setsMade == 1 ? set : nextSet
   }
 
   // MARK: epoll_ctl(2)
 
   static func add(
-    _ descriptor: Int32, _ interest: Readiness, _ mode: ReadinessSet.Mode, _ key: UInt64
+    to set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: ReadinessSet.Mode,
+    _ key: UInt64
   ) -> Int32 {
     step()
     guard let file = files[descriptor] else { return EBADF }
     if !file.canBePolled { return EPERM }
-    if place(of: descriptor) != nil { return EEXIST }
-    watches.append(
-      Watch(
-        descriptor: descriptor, file: file.number, interest: interest, mode: mode, key: key))
-    tell(of: descriptor, file.readiness)
+    let place = Place(set: set, descriptor: descriptor, file: file.number)
+    if watches.contains(where: { $0.place == place }) { return EEXIST }
+    watches.append(Watch(place: place, interest: interest, mode: mode, key: key))
+    tell(of: place, file.readiness)
     return 0
   }
 
   static func change(
-    _ descriptor: Int32, _ interest: Readiness, _ mode: ReadinessSet.Mode, _ key: UInt64
+    in set: Int32, _ descriptor: Int32, _ interest: Readiness, _ mode: ReadinessSet.Mode,
+    _ key: UInt64
   ) -> Int32 {
     step()
     guard let file = files[descriptor] else { return EBADF }
     // do_epoll_ctl() checks this before it searches the set.
     if !file.canBePolled { return EPERM }
-    guard let place = place(of: descriptor) else { return ENOENT }
-    watches[place].interest = interest
-    watches[place].mode = mode
-    watches[place].key = key
-    watches[place].isSilent = false
-    tell(of: descriptor, file.readiness)
+    let place = Place(set: set, descriptor: descriptor, file: file.number)
+    guard let index = watches.firstIndex(where: { $0.place == place }) else { return ENOENT }
+    watches[index].interest = interest
+    watches[index].mode = mode
+    watches[index].key = key
+    watches[index].isSilent = false
+    tell(of: place, file.readiness)
     return 0
   }
 
-  static func remove(_ descriptor: Int32) -> Int32 {
+  static func remove(from set: Int32, _ descriptor: Int32) -> Int32 {
     step()
     guard let file = files[descriptor] else { return EBADF }
     if !file.canBePolled { return EPERM }
-    guard let place = place(of: descriptor) else { return ENOENT }
-    watches.remove(at: place)
-    ready.removeAll { $0.descriptor == descriptor && $0.file == file.number }
+    let place = Place(set: set, descriptor: descriptor, file: file.number)
+    guard let index = watches.firstIndex(where: { $0.place == place }) else { return ENOENT }
+    watches.remove(at: index)
+    ready.removeAll { $0 == place }
     return 0
-  }
-
-  private static func place(of descriptor: Int32) -> Int? {
-    let file = files[descriptor]?.number
-    return watches.firstIndex { $0.descriptor == descriptor && $0.file == file }
   }
 
   private static let unasked: Readiness = [.error, .hangUp]
 
-  /// Queues an event of the file, if a watch asks for it, and wakes a waiter.
+  /// Queues an event of the descriptor's file wherever a set knows it.
   private static func tell(of descriptor: Int32, _ news: Readiness) {
-    guard let place = place(of: descriptor), !watches[place].isSilent,
-      !news.isDisjoint(with: watches[place].interest.union(unasked))
-    else { return }
-    let file = watches[place].file
-    if !ready.contains(where: { $0.descriptor == descriptor && $0.file == file }) {
-      ready.append((descriptor, file))
-    }
-    futexWake(word)
+    let file = files[descriptor]?.number
+    for watch in watches where watch.place.file == file { tell(of: watch.place, news) }
   }
+
+  /// Queues an event, if a watch asks for it, and wakes a waiter.
+  private static func tell(of place: Place, _ news: Readiness) {
+    guard let watch = watches.first(where: { $0.place == place }), !watch.isSilent,
+      !news.isDisjoint(with: watch.interest.union(unasked))
+    else { return }
+    if !ready.contains(place) { ready.append(place) }
+    wake()
+  }
+
+  /// Wakes a waiter; all of them once there is more than one set.
+  private static func wake() { futexWake(word, count: setsMade > 1 ? .max : 1) }
 
   // MARK: epoll_wait(2)
 
-  static func wait(milliseconds: Int32?) -> ReadinessSet.Event? {
+  static func wait(in set: Int32, milliseconds: Int32?) -> ReadinessSet.Event? {
     let end = milliseconds.map { Checker.nanoseconds + UInt64($0) * 1_000_000 }
     while true {
       // A read-modify-write returns the latest value. It adds 0, to disturb no other sleep.
       let seen = word.wrappingAdd(0, ordering: .relaxed).oldValue
       let timerFD = fireTimerFDs()
-      if let event = takeEvent() {
-        if !ready.isEmpty { futexWake(word) }
+      if let event = takeEvent(of: set) {
+        if !ready.isEmpty { wake() }
         return event
       }
       let deadline = [end, timerFD].compactMap { $0 }.min().map {
@@ -194,18 +225,22 @@ public enum ModelKernel {
     }
   }
 
-  private static func takeEvent() -> ReadinessSet.Event? {
-    while !ready.isEmpty {
-      let (descriptor, file) = ready.removeFirst()
-      guard let current = files[descriptor], current.number == file,
-        let place = place(of: descriptor), !watches[place].isSilent
+  private static func takeEvent(of set: Int32) -> ReadinessSet.Event? {
+    while let first = ready.firstIndex(where: { $0.set == set }) {
+      let place = ready.remove(at: first)
+      // Whatever number it is open under.
+      guard let current = files.values.first(where: { $0.number == place.file }),
+        let index = watches.firstIndex(where: { $0.place == place }), !watches[index].isSilent
       else { continue }
-      let readiness = current.readiness
-      let left = readiness.intersection(watches[place].interest.union(unasked))
+      let left = current.readiness.intersection(watches[index].interest.union(unasked))
       if left.isEmpty { continue }
-      if watches[place].mode == .once { watches[place].isSilent = true }
+      switch watches[index].mode {
+      case .once: watches[index].isSilent = true
+      case .edge: break
+      case .level: ready.append(place)
+      }
       // The readiness remains: an eventfd(2) that is never read reports each signal as a new edge.
-      return ReadinessSet.Event(key: watches[place].key, events: left.rawValue)
+      return ReadinessSet.Event(key: watches[index].key, events: left.rawValue)
     }
     return nil
   }

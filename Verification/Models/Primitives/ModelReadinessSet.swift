@@ -2,7 +2,7 @@
 import CGrandCentralLinux
 
 public enum ReadinessSet {
-  public enum Mode: Sendable { case once, edge }
+  public enum Mode: Sendable { case once, edge, level }
   public typealias Event = gc_readiness
   public static var batch: Int { 1 }
 
@@ -11,7 +11,7 @@ public enum ReadinessSet {
       errno = EMFILE
       return -1
     }
-    return ModelKernel.set
+    return ModelKernel.makeSet()
   }
 
   public static func add(
@@ -20,7 +20,7 @@ public enum ReadinessSet {
   ) -> Int32 {
     if Checker.leavesOut(file: file, line: line) { return 0 }
     if Checker.mayRefuse() { return ENOMEM }
-    return ModelKernel.add(descriptor, interest, mode, key)
+    return ModelKernel.add(to: set, descriptor, interest, mode, key)
   }
 
   public static func change(
@@ -29,19 +29,19 @@ public enum ReadinessSet {
   ) -> Int32 {
     if Checker.leavesOut(file: file, line: line) { return 0 }
     if Checker.mayRefuse() { return ENOMEM }
-    return ModelKernel.change(descriptor, interest, mode, key)
+    return ModelKernel.change(in: set, descriptor, interest, mode, key)
   }
 
   public static func remove(
     _ set: Int32, _ descriptor: Int32, file: StaticString = #fileID, line: UInt32 = #line
   ) -> Int32 {
-    Checker.leavesOut(file: file, line: line) ? 0 : ModelKernel.remove(descriptor)
+    Checker.leavesOut(file: file, line: line) ? 0 : ModelKernel.remove(from: set, descriptor)
   }
 
   public static func wait(
     _ set: Int32, into events: UnsafeMutablePointer<Event>, milliseconds: Int32?
   ) -> Int? {
-    guard let event = ModelKernel.wait(milliseconds: milliseconds) else { return 0 }
+    guard let event = ModelKernel.wait(in: set, milliseconds: milliseconds) else { return 0 }
     events.initialize(to: event)
     return 1
   }

@@ -34,7 +34,7 @@ enum Catalogue {
     + Self.demands
     + Self.oneShots
     + Self.timers
-    + Self.descriptors + Self.growths
+    + Self.descriptors + Self.armedDescriptors + Self.growths
     + Self.externalWorkers + Self.laneReserves
     + Self.eventSources
     + Self.fileRings
@@ -72,7 +72,7 @@ enum Catalogue {
     + Self.demandMutants
     + Self.oneShotMutants
     + Self.timerMutants
-    + Self.descriptorMutants + Self.growthMutants
+    + Self.descriptorMutants + Self.armedDescriptorMutants + Self.growthMutants
     + Self.externalWorkerMutants + Self.laneReserveMutants
     + Self.eventSourceMutants
     + Self.fileRingMutants

@@ -309,16 +309,17 @@ extension Catalogue {
 
   static var descriptorMutants: [Mutant] {
     let file = "SharedDescriptor.swift"
+    let requests = "SharedDescriptor+Requests.swift"
     let notified = "descriptors: an event during the re-arming is delivered"
     let change = ": ReadinessSet.change(set, descriptor"
     return [
-      Mutant("the descriptor is not re-armed", in: file, at: change, .skips, foundBy: notified),
+      Mutant("the descriptor is not re-armed", in: requests, at: change, .skips, foundBy: notified),
       Mutant(
         "a descriptor without listeners stays registered", in: file, at: "ReadinessSet.remove(",
         after: "func leave(", .skips,
         foundBy: "descriptors: a source leaves after a hang-up"),
       Mutant(
-        "a registration left by an earlier source is not taken over", in: file,
+        "a registration left by an earlier source is not taken over", in: requests,
         at: "error = ReadinessSet.change(", .skips,
         foundBy: "descriptors: the next source takes over the kernel's registration"),
       Mutant(
@@ -343,7 +344,7 @@ extension Catalogue {
         at: "other.word.transition(to: { $0.doubted", .skips,
         foundBy: "descriptors: a notified source is not certain while another listens"),
       Mutant(
-        "a check sees nothing and does not re-arm", in: file, at: change, .skips,
+        "a check sees nothing and does not re-arm", in: requests, at: change, .skips,
         foundBy: "descriptors: a descriptor that is ready again is checked"),
       Mutant(
         "a refused registration is not retried", in: "Poller+Shortage.swift",

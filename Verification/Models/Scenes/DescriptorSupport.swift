@@ -18,6 +18,15 @@ final class DescriptorScene: @unchecked Sendable {
     return readers[readers.count - 1]
   }
 
+  /// A reader whose handlers count as those of a poller thread, while the other one stands by: its
+  /// descriptor stays armed.
+  func readerInPlace(maxAnswers: Int = .max) -> Reader {
+    let made = reader(maxAnswers: maxAnswers)
+    made.record = events.pool.makeExternalWorker(named: "")
+    events.poller.mayStayArmed.store(true, ordering: .relaxed)
+    return made
+  }
+
   func expectNothingUnread() {
     Checker.expect(
       ModelKernel.readiness(ModelKernel.first).isEmpty, "unread data was not reported")
@@ -50,6 +59,10 @@ final class Reader: @unchecked Sendable {
   @Cell private var shared: SharedDescriptor?
   @Cell private var isStopped = false
   @Cell private var last: SharedDescriptor?
+  /// The record that its handlers work under. Set before it joins.
+  @Cell var record: Worker?
+  /// Whether nothing else reads its file, and its number stays open. Set before it joins.
+  @Cell var isAlone = false
 
   init(
     _ events: EventScene, _ descriptor: Int32, _ answer: SharedDescriptor.Answer, _ most: Int,
@@ -66,14 +79,22 @@ final class Reader: @unchecked Sendable {
       if heard.count > most { return }
       Checker.spawn("handler") { [self] in
         // As DescriptorSource.takeData(): `shared` is written before the entry is notified.
-        guard let seen = entry.notification?.seen, let shared else { return }
+        guard let (seen, isSure) = entry.notification, let shared else { return }
         entry.wasResumed.store(false, ordering: .relaxed)
         hasBegun.word.store(1, ordering: .relaxed)
         futexWake(hasBegun.word)
         let isReadable = seen.contains(.readable)
-        if isReadable { ModelKernel.take(descriptor, .readable) }
+        if isReadable {
+          Checker.expect(
+            !isSure || !isAlone || ModelKernel.readiness(descriptor).contains(.readable),
+            "a handler that need not look finds nothing to read")
+          ModelKernel.take(descriptor, .readable)
+        }
         let isOver = answer == .hasEnded && isReadable
-        shared.answer(entry, isOver ? .waits : answer, on: currentThread())
+        let thread = currentThread()
+        if let record { thread.pointee.worker = Unmanaged.passUnretained(record).toOpaque() }
+        shared.answer(entry, isOver ? .waits : answer, on: thread)
+        thread.pointee.worker = nil
       }
     }
   }

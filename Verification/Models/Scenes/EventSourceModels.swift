@@ -237,7 +237,7 @@ extension Catalogue {
         at: "sourceState.load(ordering: .acquiring).isCancelled", .returns(0),
         foundBy: "read source: cancellation races with activation"),
       Mutant(
-        "unread data is not re-armed", in: "SharedDescriptor.swift",
+        "unread data is not re-armed", in: "SharedDescriptor+Requests.swift",
         at: ": ReadinessSet.change(set, descriptor", .skips, foundBy: unread),
       Mutant(
         "a timer that is scheduled is not armed", in: "TimerSource.swift",

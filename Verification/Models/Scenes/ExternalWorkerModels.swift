@@ -134,7 +134,7 @@ extension Catalogue {
         let stage = EventScene(scene)
         let receivers = [Receiver {}, Receiver {}]
         ModelKernel.open(ModelKernel.first, .readable)
-        let old = stage.poller.register(receivers[0])
+        let old = stage.poller.register(receivers[0]).registration
         _ = ReadinessSet.add(
           ModelKernel.set, ModelKernel.first, .readable, .once, key: old.key)
         scene.thread("changes") {
@@ -204,7 +204,7 @@ private enum ExternalWorkers {
     for (place, receiver) in receivers.enumerated() {
       let descriptor = ModelKernel.first + Int32(place)
       ModelKernel.open(descriptor)
-      let key = stage.poller.register(receiver).key
+      let key = stage.poller.register(receiver).registration.key
       _ = ReadinessSet.add(ModelKernel.set, descriptor, .readable, .edge, key: key)
     }
   }

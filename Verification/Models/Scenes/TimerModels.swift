@@ -203,8 +203,8 @@ extension Catalogue {
         "the timer descriptor is taken to be set for ever", in: "Timers.swift",
         at: "@Cell var timerFDTime", .returns(0), foundBy: beside),
       Mutant(
-        "a timer descriptor is not registered", in: "Poller.swift",
-        at: "let error = ReadinessSet.add(",
+        "a timer descriptor is not registered", in: "Registration.swift",
+        at: "ReadinessSet.add(set",
         .skips, foundBy: "timers: two threads create the timer descriptor"),
       Mutant(
         "a thread creates a timer descriptor without checking for one", in: "Timers.swift",

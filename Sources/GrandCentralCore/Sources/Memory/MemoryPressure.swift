@@ -157,7 +157,7 @@ final class MemoryPressure: @unchecked Sendable {
     for (place, trigger) in wanted.enumerated() {
       let descriptor = set >= 0 ? kernel.open(trigger) : -EMFILE
       if descriptor >= 0 {
-        let error = add(trigger, descriptor, to: set)
+        let error = add(trigger, descriptor)
         if error == 0 { continue }
         close(descriptor)
         // The file does not support readiness: epoll_ctl(2).
@@ -173,22 +173,22 @@ final class MemoryPressure: @unchecked Sendable {
     return 0
   }
 
-  private func add(_ trigger: MemoryTrigger, _ descriptor: Int32, to set: Int32) -> Int32 {
+  private func add(_ trigger: MemoryTrigger, _ descriptor: Int32) -> Int32 {
     let watch = TriggerWatch(trigger, descriptor, of: self)
-    let registration = poller.register(watch)
-    watch.registration = registration
-    let error = ReadinessSet.add(
-      set, descriptor, trigger.readiness, .edge, key: registration.key)
-    if error == 0 { triggers.append(watch) } else { poller.unregister(registration) }
-    return error
+    switch poller.register(watch, for: descriptor, trigger.readiness, .edge) {
+    case .failure(let refusal): return refusal.number
+    case .success(let registration):
+      watch.registration = registration
+      triggers.append(watch)
+      return 0
+    }
   }
 
   /// Closes everything, and returns the triggers to unregister.
   private func stop() -> [TriggerWatch] {
     defer { triggers = [] }
-    let set = poller.set.load(ordering: .acquiring)
     for trigger in triggers {
-      _ = ReadinessSet.remove(set, trigger.descriptor)
+      poller.withdraw(trigger.registration)
       close(trigger.descriptor)
     }
     disarmTimer()
@@ -247,7 +247,7 @@ final class TriggerWatch: ReadinessReceiver, @unchecked Sendable {
   let trigger: MemoryTrigger
   let descriptor: Int32
   let pressure: MemoryPressure
-  /// Written once, before the descriptor is added to the set.
+  /// Written once. Guarded by the lock of `pressure`.
   @Cell var registration = Registration(key: .max)
 
   init(_ trigger: MemoryTrigger, _ descriptor: Int32, of pressure: MemoryPressure) {

@@ -45,7 +45,7 @@ final class ProcessChanges: ReadinessReceiver, @unchecked Sendable {
       entries[process]?.remove(at: place)
       if entries[process]?.isEmpty == true { entries[process] = nil }
       guard entries.isEmpty, connector >= 0 else { return nil }
-      _ = ReadinessSet.remove(poller.set.load(ordering: .acquiring), connector)
+      if let registration { poller.withdraw(registration) }
       ProcessConnector.close(connector)
       connector = -1
       defer { registration = nil }

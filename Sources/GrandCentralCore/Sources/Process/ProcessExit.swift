@@ -110,7 +110,7 @@ final class ProcessExit: ReadinessReceiver, ResourceRetry, @unchecked Sendable {
       isOver = true
       if descriptor >= 0 {
         // A forked child may have the descriptor too, and would keep it in the set.
-        _ = ReadinessSet.remove(poller.set.load(ordering: .acquiring), descriptor)
+        if let registration { poller.withdraw(registration) }
         close(descriptor)
       }
       return (true, registration)
