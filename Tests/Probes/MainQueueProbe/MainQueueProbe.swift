@@ -12,9 +12,13 @@ import TestSupport
       print("unknown scenario; there are: \(names.sorted().joined(separator: " "))")
       exit(2)
     }
+    running = start
     start()
     dispatchMain()
   }
+
+  /// Keeps the scenario: in some of them the main thread ends, and with it what its stack held.
+  nonisolated(unsafe) private static var running: (() -> Void)?
 
   nonisolated(unsafe) private static let scenarios: [String: () -> Void] = [
     "order": order, "producers": producers, "sync": syncFromElsewhere, "target": targetsMain,
