@@ -82,9 +82,10 @@ extension SharedDescriptor {
   private func renewedKey() -> Registration? {
     guard let registration else { return nil }
     asked = .none
-    arming.turns = poller.turns
     let renewed = poller.renewKey(of: registration)
     self.registration = renewed
+    // After that: a thread finds the receiver of a report of before at a turn that is counted here.
+    arming.turns = poller.turns
     return renewed
   }
 

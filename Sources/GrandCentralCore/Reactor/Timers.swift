@@ -252,10 +252,16 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Timers: ResourceRetry {
-  /// Makes the timer descriptor if it is missing. Any thread.
+  /// Makes the timer descriptor if it is missing, or registers for a retry. Any thread.
   func makeTimerFD() {
+    let error = tryMakingTimerFD()
+    if error != 0 { poller.lack(self, error: error) }
+  }
+
+  /// Returns 0 or an errno.
+  private func tryMakingTimerFD() -> Int32 {
     let set = poller.prepare()
-    let error = lock.pointee.withLock { () -> Int32 in
+    return lock.pointee.withLock { () -> Int32 in
       if timerFD >= 0 { return 0 }
       switch poller.open(for: self, in: set, { TimerFD.make(isWall: clock == .wall) }) {
       case .failure(let refusal): return refusal.number
@@ -264,12 +270,11 @@ extension Timers: ResourceRetry {
       setTimerFD()
       return 0
     }
-    if error != 0 { poller.lack(self, error: error) }
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    makeTimerFD()
+    let error = tryMakingTimerFD()
     fire(on: thread)
-    return lock.pointee.withLock { timerFD >= 0 }
+    return error == 0
   }
 }

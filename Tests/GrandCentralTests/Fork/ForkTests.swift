@@ -11,9 +11,10 @@ private let hasRing = DispatchIO.fileBackend.kind == .uring
 @Suite("A forked child", .serialized, .disabled(if: faults_is_thread_sanitized()))
 struct ForkTests {
   private func run(
-    _ scenario: String, sourceLocation: SourceLocation = #_sourceLocation
+    _ scenario: String, childExits: Bool = false,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) {
-    runForks(scenario, sourceLocation: sourceLocation)
+    runForks(scenario, childExits: childExits, sourceLocation: sourceLocation)
   }
 
   @Test func `uses queues, groups, timers, sources and channels`() { run("main") }
@@ -42,7 +43,7 @@ struct ForkTests {
     run("cancelled-timers")
   }
 
-  @Test func `ends when its only thread ends`() { run("last-thread") }
+  @Test func `ends when its only thread ends`() { run("last-thread", childExits: true) }
 
   @Test func `gets no events from the parent's descriptor sources, and all from its own`() {
     run("descriptors")
@@ -60,7 +61,11 @@ struct ForkTests {
 
   @Test func `has a main queue, wherever it was forked`() { run("main-queue") }
 
-  @Test func `has a main thread again after the parent's has ended`() { run("main-ended") }
+  /// The address sanitizer takes the join of a thread in the child for a second one.
+  @Test(.enabled(if: !isSanitized))
+  func `has a main thread again after the parent's has ended`() {
+    run("main-ended", childExits: true)
+  }
 
   @Test func `is refused by the parent's channels, which stay the parent's`() { run("channels") }
 
@@ -90,8 +95,14 @@ struct ForkTests {
   @Test func `may fork again`() { runForks("forks") }
 }
 
-private func runForks(_ scenario: String, sourceLocation: SourceLocation = #_sourceLocation) {
-  let result = runProbe("ForkProbe", scenario, seconds: 3 * deadlineSeconds)
+/// `childExits`: a child ends by exit(3). A leak checker would then report what the stacks of the
+/// parent's threads held, which do not exist in the child.
+private func runForks(
+  _ scenario: String, childExits: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let result = runProbe(
+    "ForkProbe", scenario, environment: childExits ? ["ASAN_OPTIONS": "detect_leaks=0"] : [:],
+    seconds: 3 * deadlineSeconds)
   let failed = result.lines.filter { $0.hasPrefix("FAILED") }
   #expect(
     result.status == 0 && failed.isEmpty && result.errors.isEmpty,

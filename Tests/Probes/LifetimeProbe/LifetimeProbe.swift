@@ -57,6 +57,10 @@ typealias Round = @Sendable (_ ended: @escaping @Sendable () -> Void) -> Void
 final class Semaphore: @unchecked Sendable {
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
   init(_ value: UInt32) { sem_init(semaphore, 0, value) }
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
   func wait() { while sem_wait(semaphore) != 0 {} }
   func signal() { sem_post(semaphore) }
 }

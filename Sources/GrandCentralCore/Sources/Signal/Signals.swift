@@ -119,12 +119,18 @@ final class Signals: ReadinessReceiver, @unchecked Sendable {
 }
 
 extension Signals: ResourceRetry {
-  /// Makes what all signals share. Deliveries are counted even without the descriptor, and without
-  /// the thread if a thread of the program leaves the signal open.
+  /// Makes what all signals share, or registers for a retry. Deliveries are counted even without
+  /// the descriptor, and without the thread if a thread of the program leaves the signal open.
   private func makeReady() {
+    let error = tryMakingReady()
+    if error != 0 { poller.lack(self, error: error) }
+  }
+
+  /// Returns 0 or an errno.
+  private func tryMakingReady() -> Int32 {
     let set = poller.prepare()
     let refusal = ThreadEffects.withoutEffect(on: currentThread()) { SignalActions.startThread() }
-    let error = lock.withLock { () -> Int32 in
+    return lock.withLock { () -> Int32 in
       hasThread = refusal == 0
       if wakeDescriptor >= 0 { return refusal }
       switch poller.open(for: self, in: set, EventFD.make) {
@@ -136,7 +142,6 @@ extension Signals: ResourceRetry {
       EventFD.signal(wakeDescriptor)
       return refusal
     }
-    if error != 0 { poller.lack(self, error: error) }
   }
 
   /// The handler must not write to the number, which may be the program's.
@@ -149,8 +154,8 @@ extension Signals: ResourceRetry {
   }
 
   func tryAgain(on thread: ThreadContext) -> Bool {
-    makeReady()
+    let error = tryMakingReady()
     deliverAll(on: thread)
-    return lock.withLock { isReady }
+    return error == 0
   }
 }
