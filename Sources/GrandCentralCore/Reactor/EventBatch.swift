@@ -6,6 +6,7 @@ struct EventBatch {
   private struct Notification {
     let receiver: any ReadinessReceiver
     let readiness: Readiness
+    let registration: Registration
   }
 
   let events = UnsafeMutablePointer<ReadinessSet.Event>.allocate(capacity: ReadinessSet.batch)
@@ -23,12 +24,15 @@ struct EventBatch {
   ) {
     for event in 0..<events {
       let event = self.events[event]
-      guard let receiver = table[Registration(key: event.key)] else {
+      let registration = Registration(key: event.key)
+      guard let receiver = table[registration] else {
         if event.key != Poller.wakeKey { strangers.append(event.key) }
         continue
       }
       (notifications + count).initialize(
-        to: Notification(receiver: receiver, readiness: Readiness(rawValue: event.events)))
+        to: Notification(
+          receiver: receiver, readiness: Readiness(rawValue: event.events),
+          registration: registration))
       count += 1
     }
   }
@@ -37,7 +41,8 @@ struct EventBatch {
   mutating func deliver(on thread: ThreadContext) {
     for place in 0..<count {
       let notification = (notifications + place).move()
-      notification.receiver.becameReady(notification.readiness, on: thread)
+      notification.receiver.becameReady(
+        notification.readiness, as: notification.registration, on: thread)
     }
     count = 0
   }

@@ -9,6 +9,9 @@ protocol ReadinessReceiver: AnyObject, Sendable {
   /// Called by a poller thread that holds no lock of the engine. Must not sleep.
   func becameReady(_ readiness: Readiness, on thread: ThreadContext)
 
+  /// The same, with the key under which the kernel reported it, for a receiver whose key changes.
+  func becameReady(_ readiness: Readiness, as reported: Registration, on thread: ThreadContext)
+
   /// What it listened to is the parent's: see Reactor+Fork. The registration has ended.
   func leaveToParent()
 
@@ -19,6 +22,12 @@ protocol ReadinessReceiver: AnyObject, Sendable {
   /// The poller has another set, in which this receiver's descriptor is missing, if the receiver
   /// has added it by itself. See Poller+Orphans.
   func setWasReplaced(on thread: ThreadContext)
+}
+
+extension ReadinessReceiver {
+  func becameReady(_ readiness: Readiness, as reported: Registration, on thread: ThreadContext) {
+    becameReady(readiness, on: thread)
+  }
 }
 
 struct Registration: Hashable {

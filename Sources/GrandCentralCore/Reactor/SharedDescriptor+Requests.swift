@@ -56,7 +56,7 @@ struct Arming {
   /// The number of answers for which it may have stayed armed, since the last that made a request
   /// for certain.
   fileprivate var answers = 0
-  /// The poller's turns at the last answer after which it stayed armed, or when that ended.
+  /// The poller's turns at the last answer after which it stayed armed.
   fileprivate var turns: Turns?
 
   fileprivate static var longPause: Int { 16 }
@@ -76,16 +76,15 @@ extension SharedDescriptor {
     return own
   }
 
-  /// Ends the key of a descriptor that stays armed, before another request. If the number stands
-  /// for another file by now that was in the set before, the request reaches that one; the file
-  /// that stays armed is an orphan, whose events find no receiver.
+  /// Ends the key of a descriptor that stays armed, before another request. So a report of before
+  /// is known from one of the request, which may be for the same event. If the number
+  /// stands for another file by now that was in the set before, the request reaches that one; the
+  /// file that stays armed is an orphan, whose events find no receiver.
   private func renewedKey() -> Registration? {
     guard let registration else { return nil }
     asked = .none
     let renewed = poller.renewKey(of: registration)
     self.registration = renewed
-    // After that: a thread finds the receiver of a report of before at a turn that is counted here.
-    arming.turns = poller.turns
     return renewed
   }
 
@@ -116,11 +115,10 @@ extension SharedDescriptor {
   /// What a report says that a thread of the poller delivers. While the descriptor stays armed,
   /// both threads may receive the same event, and the handler for the one may have read everything
   /// before the other one comes here. So a report counts by itself only if its wait began after the
-  /// last such answer; otherwise the descriptor is looked at.
+  /// last answer; otherwise the descriptor is looked at.
   func confirmed(_ readiness: Readiness, on thread: ThreadContext) -> Readiness {
-    guard let turns = arming.turns, !poller.hasWaited(since: turns, thread) else {
-      return readiness
-    }
+    guard asked.mode == .level, let turns = arming.turns, !poller.hasWaited(since: turns, thread)
+    else { return readiness }
     return ReadinessSet.now(
       descriptor, readiness.intersection([.readable, .writable, .readHangUp]))
   }

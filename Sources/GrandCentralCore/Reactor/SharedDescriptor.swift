@@ -290,9 +290,15 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   }
 
   func becameReady(_ readiness: Readiness, on thread: ThreadContext) {
+    engineFault("A descriptor's report has no key.")
+  }
+
+  func becameReady(_ readiness: Readiness, as reported: Registration, on thread: ThreadContext) {
     var after = DeferredActions()
     lock.withLock {
-      if isOver { return }
+      // Otherwise it was under way when the last entry left, or when a request followed for a
+      // descriptor that stayed armed. The request reports what still holds.
+      guard !isOver, reported == registration else { return }
       let stayedArmed = asked.mode == .level
       if asked.mode == .once { asked = .none }
       let readiness = confirmed(readiness, on: thread)

@@ -71,6 +71,10 @@ CASE(handlers_on_one_queue_find_a_message_after_each_pause) {
   exchange_in_bursts(serial_queue());
 }
 
+CASE(handlers_on_a_concurrent_queue_find_a_message_after_each_pause) {
+  exchange_in_bursts(concurrent_queue());
+}
+
 CASE(handlers_on_queues_of_their_own_find_a_message_after_each_pause) {
   exchange_in_bursts(NULL);
 }
