@@ -17,16 +17,16 @@ struct EventBatch {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Finds the receivers of the first events, and retains them. Events of ended registrations are
-  /// dropped, and noted. The batch is empty, and the caller holds the lock of the table.
+  /// Finds the receivers of the first events, and retains them. Events whose key has
+  /// ended are dropped, and noted. The batch is empty, and the caller holds the lock of the table.
   mutating func find(
-    _ events: Int, in table: RegistrationTable, _ strangers: inout Orphans.Strangers
+    _ events: Int, in table: RegistrationTable, _ unmatched: inout Orphans.UnmatchedEvents
   ) {
     for event in 0..<events {
       let event = self.events[event]
       let registration = Registration(key: event.key)
       guard let receiver = table[registration] else {
-        if event.key != Poller.wakeKey { strangers.append(event.key) }
+        if event.key != Poller.wakeKey { unmatched.append(event.key) }
         continue
       }
       (notifications + count).initialize(

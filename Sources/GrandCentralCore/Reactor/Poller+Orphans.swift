@@ -3,10 +3,10 @@
 // it cancels the sources, while another process or another number has the file open, the file stays
 // in the set, and epoll_ctl(2) cannot reach it: an orphan. One that was armed for one event is
 // silent after it. One that stays armed (SharedDescriptor+Requests) would end each wait at once,
-// for ever. So if an event without a receiver comes in many waits in a row, all others move to a
-// new set. From then on no descriptor stays armed, since a program that leaves one orphan leaves
-// more. So this happens once in a process; the first set stays open, as a thread may be about to
-// wait in it.
+// for ever. So if an event without a receiver comes in many waits in a row, all other descriptors
+// move to a new set. From then on no descriptor stays armed, since a program that leaves one orphan
+// leaves more. So this happens once in a process; the first set stays open, as a thread may be
+// about to wait in it.
 
 /// What the poller knows of orphans. Guarded by its lock.
 struct Orphans {
@@ -21,19 +21,19 @@ struct Orphans {
   private static var tolerated: Int { scaled(64, inModels: 1) }
 
   /// Notes the keys of one wait's events without a receiver. Returns whether there is an orphan.
-  mutating func note(_ strangers: Strangers) -> Bool {
-    if haveReplacedSet || strangers.first == nil {
+  mutating func note(_ unmatched: UnmatchedEvents) -> Bool {
+    if haveReplacedSet || unmatched.first == nil {
       waits = 0
-    } else if strangers.haveSuspect {
+    } else if unmatched.haveSuspect {
       waits += 1
     } else {
-      (suspect, waits) = (strangers.first ?? 0, 1)
+      (suspect, waits) = (unmatched.first ?? 0, 1)
     }
     return waits > Self.tolerated
   }
 
   /// The events without a receiver of one wait.
-  struct Strangers {
+  struct UnmatchedEvents {
     private(set) var first: UInt64?
     private(set) var haveSuspect = false
     private let suspect: UInt64
@@ -56,11 +56,11 @@ extension Poller {
   /// the orphan would end each wait until then; its next events try again. No lock is held.
   func replaceSet(on thread: ThreadContext) {
     enum Outcome {
-      case moot, refused
+      case notNeeded, refused
       case replaced(wakeDescriptor: Int32, receivers: [any ReadinessReceiver])
     }
     let outcome = lock.withLock { () -> Outcome in
-      if orphans.haveReplacedSet || set.load(ordering: .relaxed) < 0 { return .moot }
+      if orphans.haveReplacedSet || set.load(ordering: .relaxed) < 0 { return .notNeeded }
       guard let made = makeNextSet() else { return .refused }
       orphans.haveReplacedSet = true
       set.store(made, ordering: .releasing)
@@ -69,7 +69,7 @@ extension Poller {
         receivers: table.slots.compactMap { $0.watched == nil ? $0.receiver : nil })
     }
     switch outcome {
-    case .moot: break
+    case .notNeeded: break
     case .refused: sleep(nanoseconds: UInt64(Self.retryMilliseconds) * 1_000_000)
     case .replaced(let wakeDescriptor, let receivers):
       mayStayArmed.store(false, ordering: .relaxed)
@@ -86,9 +86,9 @@ extension Poller {
     if made < 0 { return nil }
     var isRefused =
       ReadinessSet.add(made, wakeDescriptor, .readable, .edge, key: Self.wakeKey) != 0
-    for (slot, its) in table.slots.enumerated() where its.receiver != nil && !isRefused {
-      guard let watched = its.watched else { continue }
-      let error = watched.add(to: made, Registration(slot: slot, generation: its.generation))
+    for (slot, entry) in table.slots.enumerated() where entry.receiver != nil && !isRefused {
+      guard let watched = entry.watched else { continue }
+      let error = watched.add(to: made, Registration(slot: slot, generation: entry.generation))
       // No other can come: a receiver withdraws its descriptor before it closes it.
       isRefused = [ENOMEM, ENOSPC].contains(error)
     }

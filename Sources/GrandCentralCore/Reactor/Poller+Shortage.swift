@@ -134,6 +134,8 @@ extension Poller {
     }
     // A child that was forked in the handler has no such thread.
     guard let number else { return }
+    // The next thread's context may have the address of this one's.
+    (number == 0 ? first : second).context.store(0, ordering: .relaxed)
     state.transition { $0.refused(number) }
     startThread()
   }

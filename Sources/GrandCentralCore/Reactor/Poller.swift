@@ -97,7 +97,7 @@ final class Poller: @unchecked Sendable {
 
   /// Makes the kernel report a receiver's own descriptor again if it is ready. Returns 0 or an
   /// errno. Any thread.
-  func renew(_ registration: Registration) -> Int32 {
+  func rearm(_ registration: Registration) -> Int32 {
     lock.withLock {
       guard let watched = table.watched(registration) else { return 0 }
       return watched.change(in: set.load(ordering: .relaxed), registration)
@@ -123,7 +123,7 @@ final class Poller: @unchecked Sendable {
   /// Gives a receiver another key, and ends deliveries by that one, except those that a thread is
   /// about to make. Any thread.
   func renewKey(of registration: Registration) -> Registration {
-    lock.withLock { table.renew(registration) }
+    lock.withLock { table.renewKey(of: registration) }
   }
 
   /// Ends deliveries by that key, except those that a thread is about to make. Any thread.
@@ -199,9 +199,9 @@ final class Poller: @unchecked Sendable {
     var hasOrphan = false
     if count > 0 {
       lock.withLock {
-        var strangers = Orphans.Strangers(of: orphans)
-        batch.find(count, in: table, &strangers)
-        hasOrphan = orphans.note(strangers)
+        var unmatched = Orphans.UnmatchedEvents(of: orphans)
+        batch.find(count, in: table, &unmatched)
+        hasOrphan = orphans.note(unmatched)
       }
     }
     ForkGate.leave(thread)
@@ -232,7 +232,7 @@ final class Poller: @unchecked Sendable {
     let other = own === first ? second : first
     var before = other.turns.load(ordering: .relaxed)
     if before == own.otherTurns { return }
-    // A program that asks for reports of descriptors that are closed early gets them from requests.
+    // An early close shows only at a request, so nothing stays armed while it is to be reported.
     mayStayArmed.store(!ReportKind.descriptorClosedEarly.isPrinted, ordering: .relaxed)
     while true {
       own.otherTurns = before

@@ -57,6 +57,7 @@ extension PollerThread {
     (turnsTaken, lastTurn, otherTurns) = (0, 0, 0)
     isStarting = false
     turns.store(0, ordering: .relaxed)
+    context.store(0, ordering: .relaxed)
     if let externalWorker,
       thread.pointee.worker == Unmanaged.passUnretained(externalWorker).toOpaque()
     {

@@ -1,8 +1,9 @@
 // Room: Reactor/Registration. Connects a descriptor in the poller's set to its receiver.
 // The kernel stores a key: a slot of the poller's table, and the slot's generation, which grows
-// each time the slot is freed. An event that was under way when its registration ended carries an
-// old generation, finds no receiver, and is dropped. So it reaches neither the old receiver nor the
-// next one of the slot, whatever the descriptor's number stands for by then.
+// each time the slot is freed or its receiver gets another key. An event that was under way when
+// its registration ended carries an old generation, finds no receiver, and is dropped. So it
+// reaches neither the old receiver nor the next one of the slot, whatever the descriptor's number
+// stands for by then.
 
 /// Receives the readiness of a descriptor.
 protocol ReadinessReceiver: AnyObject, Sendable {
@@ -43,7 +44,7 @@ struct Registration: Hashable {
   var generation: UInt32 { UInt32(truncatingIfNeeded: key >> 32) }
 }
 
-/// A descriptor that a receiver has for itself, and how it is watched.
+/// A descriptor that belongs to its receiver, and how it is watched.
 struct WatchedDescriptor {
   let descriptor: Int32
   let interest: Readiness
@@ -94,7 +95,7 @@ struct RegistrationTable {
   }
 
   /// Replaces the key of a receiver.
-  mutating func renew(_ registration: Registration) -> Registration {
+  mutating func renewKey(of registration: Registration) -> Registration {
     guard self[registration] != nil else { return registration }
     slots[registration.slot].generation &+= 1
     return Registration(slot: registration.slot, generation: slots[registration.slot].generation)

@@ -7,7 +7,8 @@
 // is not so any more, because a handler takes long or the source is suspended: it is disarmed then,
 // and asked for once per event for a while.
 // A request also shows whether the number still stands for the file, so there is one from time to
-// time. What if the number is closed before the sources are cancelled: see Poller+Orphans.
+// time. Poller+Orphans handles a number that is closed before its sources are cancelled.
+// Invariant: an armed descriptor has a key that finds its receiver, or it is an orphan.
 
 /// A request to the kernel.
 struct Request: Equatable {
@@ -21,8 +22,10 @@ struct Request: Equatable {
 
 /// How often each thread of a poller has returned to the wait, at one moment.
 /// A thread counts its return, and then the kernel looks at the descriptor for it. A handler uses
-/// the descriptor, and then the answer reads the counts. Both accesses are sequentially consistent:
-/// the answer reads that return, or the kernel has seen what the handler did.
+/// the descriptor, then the answer takes the lock and reads the counts. Both accesses are
+/// sequentially consistent, and the exchange that takes the lock comes between the handler's system
+/// call and the second one. So the answer reads that return, or the kernel has seen what the
+/// handler did.
 struct Turns {
   fileprivate let first: UInt32
   fileprivate let second: UInt32
@@ -53,8 +56,7 @@ struct Arming {
   var isInFirstSet = true
   /// The number of answers after which it may stay armed again.
   fileprivate var pause = 0
-  /// The number of answers for which it may have stayed armed, since the last that made a request
-  /// for certain.
+  /// The number of answers for which it may have stayed armed, since the last forced request.
   fileprivate var answers = 0
   /// The poller's turns at the last answer after which it stayed armed.
   fileprivate var turns: Turns?
@@ -76,10 +78,10 @@ extension SharedDescriptor {
     return own
   }
 
-  /// Ends the key of a descriptor that stays armed, before another request. So a report of before
-  /// is known from one of the request, which may be for the same event. If the number
-  /// stands for another file by now that was in the set before, the request reaches that one; the
-  /// file that stays armed is an orphan, whose events find no receiver.
+  /// Ends the key of a descriptor that is armed, before another request. A report under the old key
+  /// may be for an event that the request reports again, so it is dropped. If the number stands for
+  /// another file by now that was in the set before, the request reaches that one; the file that
+  /// stays armed is an orphan, whose events find no receiver.
   private func renewedKey() -> Registration? {
     guard let registration else { return nil }
     asked = .none
@@ -140,6 +142,7 @@ extension SharedDescriptor {
       if ReadinessSet.remove(knownSet, descriptor) != 0 { return lose(&after) }
       poller.unregister(left)
       registration = nil
+      arming.isInFirstSet = false
       asked = .none
       let (wanted, ended) = interests()
       ask(wanted.isEmpty && !ended.isEmpty ? .edges(ended) : .once(wanted), anew: true, &after)
@@ -184,7 +187,7 @@ extension SharedDescriptor {
       let prepared = poller.prepare()
       guard prepared >= 0 else { return after.rarely { $0.shortage = -prepared } }
     }
-    let own = (asked.mode == .level ? renewedKey() : registration) ?? register()
+    let own = (asked == .none ? registration : renewedKey()) ?? register()
     let set = knownSet
     let (interest, mode) = (request.interest, request.mode)
     var error =

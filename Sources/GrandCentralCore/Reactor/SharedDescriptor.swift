@@ -38,7 +38,7 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   @Cell private var only: Unmanaged<DescriptorEntry>?
   @Cell var kind = Kind.polled
   @Cell var registration: Registration?
-  /// The last request; none once the kernel has reported.
+  /// The last request; none once a request for one event was reported.
   @Cell var asked = Request.none
   /// How the descriptor is armed: see SharedDescriptor+Requests.
   @Cell var arming = Arming()
@@ -296,8 +296,8 @@ final class SharedDescriptor: ReadinessReceiver, ResourceRetry, @unchecked Senda
   func becameReady(_ readiness: Readiness, as reported: Registration, on thread: ThreadContext) {
     var after = DeferredActions()
     lock.withLock {
-      // Otherwise it was under way when the last entry left, or when a request followed for a
-      // descriptor that stayed armed. The request reports what still holds.
+      // Otherwise it was under way when the last entry left, or when another request followed,
+      // which reports what still holds.
       guard !isOver, reported == registration else { return }
       let stayedArmed = asked.mode == .level
       if asked.mode == .once { asked = .none }

@@ -106,7 +106,7 @@ extension Catalogue {
         at: "set.store(made", .skips,
         foundBy: orphan),
       Mutant(
-        "a report of before the answer counts", in: "SharedDescriptor+Requests.swift",
+        "an earlier report than the answer counts", in: "SharedDescriptor+Requests.swift",
         at: "first: first.turns.load(", .returns(0), foundBy: armed),
     ]
   }

@@ -92,7 +92,7 @@ final class FileWatches: ReadinessReceiver, @unchecked Sendable {
     }
     // Events keep coming, and this thread may be the last one left to wait for other descriptors.
     // Changing the registration makes the kernel report the instance again.
-    let error = lock.withLock { registration.map { poller.renew($0) } ?? 0 }
+    let error = lock.withLock { registration.map { poller.rearm($0) } ?? 0 }
     if error != 0 { poller.lack(self, error: error) }
   }
 
