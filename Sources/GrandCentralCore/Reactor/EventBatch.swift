@@ -17,8 +17,8 @@ struct EventBatch {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Finds the receivers of the first events, and retains them. Events whose key has
-  /// ended are dropped, and noted. The batch is empty, and the caller holds the lock of the table.
+  /// Finds the receivers of the first events, and retains them. Events whose key has ended are
+  /// dropped, and noted. The batch is empty, and the caller holds the lock of the table.
   mutating func find(
     _ events: Int, in table: RegistrationTable, _ unmatched: inout Orphans.UnmatchedEvents
   ) {

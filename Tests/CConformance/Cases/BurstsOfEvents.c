@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+// The pauses are the pattern under test: nothing that a program sees tells it that a library's
+// threads have gone back to waiting together.
 enum { CONNECTIONS = 8, BURSTS = 40, ROUNDS = 40, PAUSE_MICROSECONDS = 3000 };
 
 static atomic_int for_nothing;

@@ -63,31 +63,23 @@ extension Catalogue {
       EngineModel(
         "descriptors: an orphan keeps no thread awake", reach: .bounded(preemptions: 2)
       ) { scene in
-        let stage = DescriptorScene(scene)
-        let (early, other) = (stage.readerInPlace(maxAnswers: 2), stage.reader(of: far))
-        early.join()
-        other.join()
-        scene.thread("client") {
-          ArmedDescriptors.orphan(early)
-          ModelKernel.becomeReady(far, .readable)
-        }
-        stage.finally(scene) {
-          Checker.expect(ModelKernel.readiness(far).isEmpty, "unread data was not reported")
+        ArmedDescriptors.besideOrphan(scene) { other, orphan in
+          other.join()
+          scene.thread("client") {
+            orphan()
+            ModelKernel.becomeReady(far, .readable)
+          }
         }
       },
       EngineModel(
         "descriptors: a source joins beside an orphan", reach: .bounded(preemptions: 2)
       ) { scene in
-        let stage = DescriptorScene(scene)
-        let (early, other) = (stage.readerInPlace(maxAnswers: 2), stage.reader(of: far))
-        early.join()
-        scene.thread("client") { ArmedDescriptors.orphan(early) }
-        scene.thread("joins") {
-          other.join()
-          ModelKernel.becomeReady(far, .readable)
-        }
-        stage.finally(scene) {
-          Checker.expect(ModelKernel.readiness(far).isEmpty, "unread data was not reported")
+        ArmedDescriptors.besideOrphan(scene) { other, orphan in
+          scene.thread("client") { orphan() }
+          scene.thread("joins") {
+            other.join()
+            ModelKernel.becomeReady(far, .readable)
+          }
         }
       },
     ]
@@ -113,6 +105,20 @@ extension Catalogue {
 }
 
 private enum ArmedDescriptors {
+  /// Lets `act` make an orphan beside a reader of another descriptor, which must lose nothing.
+  static func besideOrphan(
+    _ scene: Scene, _ act: (_ other: Reader, _ orphan: @escaping () -> Void) -> Void
+  ) {
+    let stage = DescriptorScene(scene)
+    let far = ModelKernel.first + 1
+    let (early, other) = (stage.readerInPlace(maxAnswers: 2), stage.reader(of: far))
+    early.join()
+    act(other) { orphan(early) }
+    stage.finally(scene) {
+      Checker.expect(ModelKernel.readiness(far).isEmpty, "unread data was not reported")
+    }
+  }
+
   /// Closes the descriptor before its source leaves, once its handler has run, while the file is
   /// open under another number and ready.
   static func orphan(_ reader: Reader) {
