@@ -27,14 +27,34 @@ import Testing
     #expect(adaptiveSearch.isWorthwhile)
   }
 
-  @Test func `stops after one poll that finds nothing`() {
+  @Test func `searches less often, the more searches found nothing`() {
+    var adaptiveSearch = AdaptiveSearch()
+    var sleeps: [Int] = []
+    for _ in 0..<8 {
+      var count = 0
+      repeat {
+        // The work came after the search, but the sleep was short.
+        adaptiveSearch.slept(nanoseconds: 1_000)
+        count += 1
+      } while !adaptiveSearch.isWorthwhile
+      sleeps.append(count)
+      #expect(adaptiveSearch.search { nil as Int? } == nil)
+    }
+    #expect(sleeps == [1, 2, 4, 8, 16, 32, 64, 64])
+  }
+
+  @Test func `searches again at once after a search that found work`() {
     var adaptiveSearch = AdaptiveSearch()
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(adaptiveSearch.search { nil as Int? } == nil)
     #expect(!adaptiveSearch.isWorthwhile)
-    // The work came after the search, but the sleep was short.
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(!adaptiveSearch.isWorthwhile)
+    // A long sleep says nothing of the next short ones.
+    adaptiveSearch.slept(nanoseconds: 1_000_000)
+    #expect(!adaptiveSearch.isWorthwhile)
+    adaptiveSearch.slept(nanoseconds: 1_000)
+    #expect(adaptiveSearch.search { 1 } == 1)
     adaptiveSearch.slept(nanoseconds: 1_000)
     #expect(adaptiveSearch.isWorthwhile)
   }
