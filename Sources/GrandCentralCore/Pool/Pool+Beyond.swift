@@ -116,8 +116,10 @@ extension Pool {
     guard band >= own, band >= hints.waiting.highestBand(of: .lanes) else { return nil }
     let pick = worker.picks.load(ordering: .relaxed)
     let look = overdueLook.load(ordering: .relaxed)
-    guard worker.injectorTurn.isDue(atPick: pick, look: look) else { return nil }
-    worker.injectorTurn = InjectorTurn(pick: pick, look: look, queued: worker.lanes.count)
+    var turn = worker.injectorTurn
+    guard turn.isDue(atPick: pick, look: look) else { return nil }
+    turn.took(atPick: pick, look: look, queued: worker.lanes.count)
+    worker.injectorTurn = turn
     return takeInjected(InjectorKey(kind: .lanes, band: band), atMost: 1, for: worker)
   }
 

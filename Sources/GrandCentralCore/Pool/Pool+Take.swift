@@ -2,7 +2,8 @@
 // (WorkKind); within that, a worker looks in this order:
 //   1. at every 61st pick, an injector or a local queue in turn, also under stress: no node starves
 //   2. the injector of a higher band, so that urgent work overtakes
-//   3. once in a pass through its own queues, an injector of their band (InjectorTurn)
+//   3. once in a pass through its own queues, or less often if they are long, an injector of their
+//      band (InjectorTurn)
 //   4. its own local queues
 //   5. as a searcher, the older half of another worker's queue, or an injector, higher bands first
 // Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
@@ -140,55 +141,6 @@ extension Pool {
     return takeInjected(waiting, above: own, atMost: 1, first: first, for: worker)
   }
 
-  /// Takes nodes from an injector of the band of the worker's own nodes, if it is its turn. A
-  /// worker without nodes of its own searches, and needs no turn.
-  @inline(__always)
-  private func takeBeforeOwn(
-    _ hints: InjectorHints, band own: Band, first: WorkKind, for worker: Worker
-  ) -> WorkNode? {
-    let injectors = hints.waiting.only(own)
-    if !injectors.isEmpty,
-      worker.injectorTurn.isPassOver(atPick: worker.picks.load(ordering: .relaxed))
-    {
-      return take(injectors, beforeOwn: own, first: first, for: worker)
-    }
-    if hints.overdue.isEmpty { return nil }
-    return takeOverdue(hints, first: first, for: worker)
-  }
-
-  /// The same from an injector that is overdue, also at every other pick.
-  @inline(never)
-  private func takeOverdue(
-    _ hints: InjectorHints, first: WorkKind, for worker: Worker
-  ) -> WorkNode? {
-    let own = worker.bandInLocalQueues
-    let overdue = hints.overdue.only(own)
-    let pick = worker.picks.load(ordering: .relaxed)
-    let look = overdueLook.load(ordering: .relaxed)
-    guard !overdue.isEmpty, worker.injectorTurn.isDue(atPick: pick, look: look) else { return nil }
-    return take(overdue, beforeOwn: own, first: first, for: worker)
-  }
-
-  @inline(never)
-  private func take(
-    _ injectors: InjectorSet, beforeOwn own: Band, first: WorkKind, for worker: Worker
-  ) -> WorkNode? {
-    guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
-    var node: WorkNode?
-    if hasNode(in: injectors) {
-      // Only a searcher may move nodes, see Pool+Park.swift.
-      let isLow = runsLow(worker)
-      if !isLow { beginSearch(worker) }
-      node = takeInjected(
-        injectors, above: below, atMost: isLow ? 1 : refill(of: worker), first: first, for: worker)
-      if node != nil { worker.grewRefill() }
-    }
-    worker.injectorTurn = InjectorTurn(
-      pick: worker.picks.load(ordering: .relaxed), look: overdueLook.load(ordering: .relaxed),
-      queued: worker.items.count + worker.lanes.count)
-    return node
-  }
-
   /// Whether the worker's thread is in a class below default.
   func runsLow(_ worker: Worker) -> Bool {
     worker.thread.map(ThreadEffects.isLow) ?? false
@@ -304,7 +256,7 @@ extension Pool {
 
   /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
   /// queued behind a sleeping item would begin after nodes that came later.
-  private func refill(of worker: Worker) -> Int {
+  func refill(of worker: Worker) -> Int {
     let isGrown = beyondWidth.load(ordering: .relaxed) > 0
     if isGrown || isStressed { worker.shrankRefill() }
     return worker.refill
@@ -353,7 +305,7 @@ extension Pool {
 
   // MARK: Injectors
 
-  private func takeInjected(
+  func takeInjected(
     _ waiting: InjectorSet, above limit: Band, atMost most: Int, first: WorkKind,
     for worker: Worker
   ) -> WorkNode? {

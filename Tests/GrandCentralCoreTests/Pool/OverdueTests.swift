@@ -49,14 +49,15 @@ import Testing
     let probe = InjectorKey(kind: last, band: .default)
     stage.inject(block.nodes[200], probe)
     let picks = stage.picksUntil(block.nodes[200], kind: kind, most: 30_000) { _ in
-      // No look passes: the worst case, since the worker reaches the injector once in a pass.
+      // No look passes: the worst case, since the worker reaches the injector at the end of a pass.
       stage.pool.setOverdue([
         InjectorSet(probe), InjectorSet(InjectorKey(kind: kind, band: .default)),
       ])
       stage.pool.overdueLook.store(0, ordering: .relaxed)
     }
-    // Passes through 1, 3, 7, … 127 nodes, and then through 200. By turns alone it would be 24,400.
-    #expect(picks ?? .max < 800)
+    // Passes through 1, 3, 7, … 127 nodes, then some in half a millisecond, and one through 200. By
+    // turns alone it would be 24,400.
+    #expect(picks ?? .max < 12_000)
   }
 
   @Test func `returns a node at every other pick while long items delay the monitor's checks`() {
@@ -65,7 +66,7 @@ import Testing
     let block = NodeBlock(101)
     for node in block.nodes[..<100] { stage.worker.items.put(node, band: .default) }
     // The worker has just taken, and should run 100 nodes of its own.
-    stage.worker.injectorTurn = InjectorTurn(pick: 0, look: 0, queued: 100)
+    stage.worker.injectorTurn.took(atPick: 0, look: 0, queued: 100)
     let picks = stage.picksUntil(block.nodes[100], kind: .items, most: 30) { pick in
       if pick == 10 { stage.inject(block.nodes[100], key) }
       stage.pool.setOverdue(pick >= 10 ? InjectorSet(key) : [])
@@ -79,11 +80,36 @@ import Testing
     let block = NodeBlock(11)
     for node in block.nodes[..<10] { stage.worker.localQueue(kind).put(node, band: .default) }
     // The worker has just taken. By turns alone it would be some 120 picks.
-    stage.worker.injectorTurn = InjectorTurn(pick: 0, look: 0, queued: 10)
+    stage.worker.injectorTurn.took(atPick: 0, look: 0, queued: 10)
     let picks = stage.picksUntil(block.nodes[10], kind: kind, most: 30) { pick in
       if pick == 3 { stage.inject(block.nodes[10], InjectorKey(kind: last, band: .default)) }
     }
     #expect(picks == 11)
+  }
+
+  @Test func `is not reached in each pass through many nodes`() {
+    let key = InjectorKey(kind: .items, band: .default)
+    let own = InjectorTurn.fewNodes + 6
+    // The system may stop the test for longer than from one turn to the next.
+    let wasInTime = eventually {
+      let stage = Stage()
+      let block = NodeBlock(Int(own) + 1)
+      for node in block.nodes.dropLast() { stage.worker.items.put(node, band: .default) }
+      // It takes more than a node at once, and has just done so.
+      stage.worker.grewRefill()
+      let now = Clock.monotonicNanoseconds()
+      _ = stage.worker.injectorTurn.passEnded(atPick: 0, queued: own, now: now)
+      stage.worker.injectorTurn.took(atPick: 0, look: 0, queued: own)
+      stage.inject(block.nodes[Int(own)], key)
+      let last = block.nodes[Int(own)]
+      let early = stage.picksUntil(last, kind: .items, most: Int(own) + 20) { _ in }
+      let isInTime = Clock.monotonicNanoseconds() - now < InjectorTurn.turnNanoseconds
+      #expect(early == nil || !isInTime)
+      let late = early ?? stage.picksUntil(last, kind: .items, most: 1_000) { _ in }
+      #expect(late != nil)
+      return isInTime
+    }
+    #expect(wasInTime)
   }
 
   @Test func `does not keep a worker from its own nodes`() {
@@ -161,17 +187,44 @@ import Testing
 
   @Test(arguments: [0, 7, UInt32.max - 5])
   func `comes after a pass through the worker's own nodes`(start: UInt32) {
-    let turn = InjectorTurn(pick: start, look: 3, queued: 10)
+    let turn = turn(atPick: start, look: 3)
     for pick in 1...10 as ClosedRange<UInt32> {
       #expect(!turn.isDue(atPick: start &+ pick, look: 3))
     }
     #expect(turn.isDue(atPick: start &+ 11, look: 3))
   }
 
+  @Test func `comes at the end of each pass through few nodes`() {
+    var turn = turn(atPick: 0, look: 0)
+    let next = turn.passEnded(atPick: 11, queued: InjectorTurn.fewNodes, now: 1)
+    #expect(next == .takes)
+  }
+
+  @Test func `comes once in half a millisecond for a worker with many nodes`() {
+    var turn = turn(atPick: 0, look: 0)
+    let many = InjectorTurn.fewNodes + 1
+    let begin = InjectorTurn.turnNanoseconds
+    let first = turn.passEnded(atPick: 11, queued: many, now: begin)
+    turn.took(atPick: 11, look: 0, queued: many)
+    let second = turn.passEnded(atPick: 12 + many, queued: many, now: 2 * begin - 1)
+    #expect(first == .takes && second == .runsOwn)
+    #expect(!turn.isPassOver(atPick: 12 + 2 * many))
+    #expect(turn.isPassOver(atPick: 13 + 2 * many))
+    let third = turn.passEnded(atPick: 13 + 2 * many, queued: many, now: 2 * begin)
+    #expect(third == .takes)
+  }
+
   @Test(arguments: [0, UInt32.max])
   func `comes at every other pick after a check by the monitor`(start: UInt32) {
-    let turn = InjectorTurn(pick: start, look: .max, queued: 10)
+    let turn = turn(atPick: start, look: .max)
     #expect(!turn.isDue(atPick: start &+ 1, look: 0))
     #expect(turn.isDue(atPick: start &+ 2, look: 0))
+  }
+
+  /// The turn of a worker that has taken, and then has ten nodes of its own.
+  private func turn(atPick pick: UInt32, look: UInt32) -> InjectorTurn {
+    var turn = InjectorTurn()
+    turn.took(atPick: pick, look: look, queued: 10)
+    return turn
   }
 }
