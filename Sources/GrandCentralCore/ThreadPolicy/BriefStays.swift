@@ -4,6 +4,10 @@
 // urgent items of the queues that it serves. So a thread that has soon returned from the lower
 // class many times is expected to return soon again. If it does not, it is lowered at its next
 // boundary or, inside an item, by the pool's monitor, which looks once a millisecond.
+// A stay also ends where the thread finds no other work and rests. Threads that wait for each
+// other's items of two classes so changed their settings for each item, thousands of times a
+// second. The kernel (measured: Linux 6.18) loses count then: beside another program it left a
+// thread of the higher class without a CPU for half a second.
 // Pure: the caller passes the time, in monotonic nanoseconds.
 
 struct BriefStays: Equatable, Sendable {
@@ -13,6 +17,9 @@ struct BriefStays: Equatable, Sendable {
   /// sum it can be much, but only on a CPU that no other thread wants: beside one, the stays get
   /// longer and are no longer brief.
   static var longestNanoseconds: UInt64 { 200_000 }
+  /// The same for a stay that ends in a rest. Less, since the next may end in a rest too, and a
+  /// worker that is woken for one long item at a time must be lowered for each.
+  static var restNanoseconds: UInt64 { 100_000 }
   /// With so many brief stays the next is expected to be brief. Many, so that the items of a
   /// program that seldom changes class have their settings from their beginning; they cost a
   /// fraction of a millisecond.
@@ -37,12 +44,19 @@ struct BriefStays: Equatable, Sendable {
   mutating func left(at now: UInt64) { leftAt = now }
 
   /// The thread is about to sleep or to search, which ends a stay without a rise.
-  mutating func rested() { leftAt = 0 }
+  mutating func rested(at now: UInt64) {
+    guard leftAt != 0 else { return }
+    count =
+      now &- leftAt < Self.restNanoseconds
+      ? min(Self.maxCount, count + 1) : count - min(count, Self.lessForLong)
+    leftAt = 0
+  }
 
   /// The thread rises from the lower class.
   mutating func rose(at now: UInt64) {
     // No stay began since the last rest.
     guard leftAt != 0 else { return }
     count = isBrief(at: now) ? min(Self.maxCount, count + 1) : count - min(count, Self.lessForLong)
+    leftAt = 0
   }
 }

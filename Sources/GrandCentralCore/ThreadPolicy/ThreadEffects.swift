@@ -85,7 +85,7 @@ enum ThreadEffects {
     return shared.effectsLock.withLock {
       let own = Band(rawValue: UInt8(seen & 0xff)) ?? .default
       let inPlace = shared.inPlace
-      if isRest { shared.stays.rested() }
+      if isRest { shared.stays.rested(at: Clock.monotonicNanoseconds()) }
       let isBrief = !isRest && noteStay(from: own, to: band, inPlace, shared)
       let mayWait = !isAtOnce && seen & stuck == 0 && shared.isPromptInPlace == isPrompt
       if isBrief && mayWait && savesCalls(inPlace, band, controls) && lowersLater(shared) {

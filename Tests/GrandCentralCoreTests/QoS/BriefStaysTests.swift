@@ -47,18 +47,28 @@ import Testing
     #expect(stays.count == 0)
   }
 
-  @Test func `are not counted where the thread rests in between`() {
+  @Test func `are shorter if the thread rests at their end`() {
     var stays = BriefStays()
-    for number in 1...2 * UInt64(BriefStays.needed) {
-      stays.left(at: number)
-      stays.rested()
-      stays.rose(at: number)
+    let shortest = BriefStays.restNanoseconds
+    for number in 1...UInt64(BriefStays.needed) {
+      stays.left(at: number * 1_000_000)
+      stays.rested(at: number * 1_000_000 + shortest - 1)
+      // The rise that follows the rest, for other work.
+      stays.rose(at: number * 1_000_000 + shortest)
     }
-    #expect(stays.count == 0)
-    _ = stay(&stays, 2 * BriefStays.maxCount, for: brief)
-    stays.rested()
-    stays.rose(at: 1_000_000_000)
-    #expect(stays.count == BriefStays.maxCount, "nor as a long one")
+    #expect(stays.count == BriefStays.needed)
+    stays.left(at: 1_000_000_000)
+    stays.rested(at: 1_000_000_000 + shortest)
+    #expect(stays.count == BriefStays.needed - BriefStays.lessForLong)
+  }
+
+  @Test func `are not counted for a thread that was in no lower class`() {
+    var stays = BriefStays()
+    let now = stay(&stays, 3, for: brief)
+    stays.rested(at: now)
+    stays.rested(at: now + 1_000_000)
+    stays.rose(at: now + 2_000_000)
+    #expect(stays.count == 3)
   }
 
   @Test func `do not need a clock that has advanced`() {

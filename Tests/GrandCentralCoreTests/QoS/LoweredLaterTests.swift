@@ -148,14 +148,30 @@ private final class Watcher: EffectsWatcher, Sendable {
     }
   }
 
-  @Test func `is lowered for every item where it rests in between`() {
+  @Test func `is lowered for every long item where it rests in between`() {
     play(Watcher()) { thread, _, low in
       ThreadEffects.rest(thread)
       for _ in 0..<2 * BriefStays.maxCount {
         ThreadEffects.apply(.background, on: thread)
         #expect(Self.settings == low)
+        let begin = Clock.monotonicNanoseconds()
+        spin { Clock.monotonicNanoseconds() - begin >= BriefStays.restNanoseconds }
         ThreadEffects.rest(thread)
       }
+    }
+  }
+
+  @Test func `keeps its settings for brief items where it rests in between`() {
+    play(Watcher()) { thread, _, low in
+      ThreadEffects.rest(thread)
+      // Beside other programs an item is now and then not brief.
+      spin {
+        ThreadEffects.rest(thread)
+        ThreadEffects.apply(.background, on: thread)
+        return thread.classInPlace == UInt32(Band.default.rawValue)
+      }
+      #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.settings == low)
+      ThreadEffects.rest(thread)
     }
   }
 
