@@ -156,7 +156,11 @@ extension Pool {
 
   /// While the allowance is in use: only lanes may get a worker before the monitor looks.
   private func wakeBeyond(seeing seen: PoolState) {
-    if lanesRest { wakeForRestingLanes(seeing: seen) }
+    if lanesRest {
+      wakeForRestingLanes(seeing: seen)
+    } else if seen.idle > 0 && lanesOvercommit.load(ordering: .relaxed) {
+      sendIdleForLane()
+    }
     monitor.watch(self)
   }
 

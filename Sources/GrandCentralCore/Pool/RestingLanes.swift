@@ -63,7 +63,7 @@ extension Pool {
   }
 
   /// Whether an injector of `waiting` has a lane. Leaves the hints of those that have none.
-  private func hasLane(in waiting: InjectorSet) -> Bool {
+  func hasLane(in waiting: InjectorSet) -> Bool {
     waiting.lanes.intersection(configuration.injectors).indices.contains {
       !withInjector(at: $0) { $0.isEmpty }
     }
