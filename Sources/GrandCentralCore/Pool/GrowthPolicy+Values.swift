@@ -34,6 +34,8 @@ extension GrowthPolicy {
     var hasWork: Bool
     /// How long the oldest lane has waited, by WaitClock; `nil`: none waits.
     var oldestLane: UInt64?
+    /// The same for lanes of class default or above.
+    var oldestUrgentLane: UInt64?
     /// How long items have waited while none was taken; `nil`: none waits.
     var itemsUntaken: UInt64?
   }
@@ -55,6 +57,8 @@ extension GrowthPolicy {
     var lanesBeyond: Int
     /// Whether a new lane wakes an idle worker at once, however many are active.
     var lanesOvercommit = false
+    /// Whether a lane of class default or above waits while items hold the CPUs.
+    var lanesWaitBehindItems = false
     /// Whether the active workers use the CPUs, so that more of them would only share these.
     var isScarce = false
     /// The number of workers to send now, one for each waiting lane or item, if there are threads.

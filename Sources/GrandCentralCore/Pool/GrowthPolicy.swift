@@ -18,9 +18,9 @@
 //
 // Beyond the allowance there are
 //   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
-//                       are overdue; idle workers at once if a lane was overdue lately, or has
-//                       waited behind items that hold the CPUs; and as many as lanes rested lately
-//                       (RestingLanes)
+//                       are overdue; idle workers at once if a lane was overdue lately; as many as
+//                       lanes rested lately (RestingLanes); and up to the width if a lane has
+//                       waited behind items lately (LanesBehindItems)
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
 //   workers for items   while as many items as the width are overdue and none was taken. The policy
 //                       cannot tell an endless item from a long one. So a few items get threads
@@ -84,7 +84,7 @@ struct GrowthPolicy {
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var maxLaneWait: UInt64 = 2_000_000
-    /// How long idle workers are woken for lanes at once after a lane was overdue, or has waited.
+    /// How long idle workers are woken for lanes at once after a lane was overdue.
     var overcommitting: UInt64 = 1_000_000_000
     /// How long no item is taken, with fewer items than the width at work, before a worker comes
     /// beyond the allowance.
@@ -146,9 +146,8 @@ struct GrowthPolicy {
   private var threadsForLanes: Int
   var longestEndedLane: UInt64 = 0
   var longestEndedItem: UInt64 = 0
-  /// Time since a lane was last overdue, or waited behind items that hold the CPUs; `nil`: none
-  /// did.
-  private var heldLanesAgo: UInt64?
+  /// Time since a lane was last overdue; `nil`: none was.
+  private var overdueLanesAgo: UInt64?
   private var stalledLooks = 0
   private var untaken: UInt64 = 0
   /// How often `threadsForLanes` has grown since something was last taken, plus one. The next
@@ -227,9 +226,10 @@ struct GrowthPolicy {
     var decision = Decision(
       beyondWidth: extra, lanesBeyond: beyond, threads: threads,
       threadsForLanes: max(threads, threadsForLanes))
-    let isHeld = look.overdueLanes > 0 || laneWaits && look.itemsAtWork >= books.width
-    heldLanesAgo = isHeld ? 0 : heldLanesAgo.map { $0 + elapsed }
-    decision.lanesOvercommit = (heldLanesAgo ?? .max) < thresholds.overcommitting
+    overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
+    decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
+    decision.lanesWaitBehindItems =
+      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait && look.itemsAtWork >= books.width
     if laneWaits {
       decision.lanesToSend = min(
         thresholds.maxAtOnce, max(0, allowance + beyond - books.active))

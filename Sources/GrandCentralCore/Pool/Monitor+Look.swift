@@ -26,14 +26,18 @@ extension Monitor {
     var bandsAtWork: UInt8 = 0
     var bandsWaiting: UInt8 = 0
     var oldestLane: UInt64?
+    /// Of class default or above.
+    var oldestUrgentLane: UInt64?
     /// Workers that have run a lane since the last look, and have no node now.
     var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
     var items = (came: UInt32(0), went: UInt32(0))
 
-    mutating func note(_ lane: UInt64?) {
-      if let lane { oldestLane = max(oldestLane ?? 0, lane) }
+    mutating func note(_ lane: UInt64?, of band: Band) {
+      guard let lane else { return }
+      oldestLane = max(oldestLane ?? 0, lane)
+      if band >= .default { oldestUrgentLane = max(oldestUrgentLane ?? 0, lane) }
     }
   }
 
@@ -65,12 +69,14 @@ extension Monitor {
     let decision = policy.decide(
       GrowthPolicy.Waiting(
         hasWork: hasWork, oldestLane: found.oldestLane,
+        oldestUrgentLane: found.oldestUrgentLane,
         itemsUntaken: itemsUntaken(found, elapsed: elapsed)),
       GrowthPolicy.Books(
         width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
         active: seen.active, isRefused: pool.isRefusedLately), elapsed: elapsed)
     looks.policy = policy
     restingLanes.note(resting: policy.look.restingLanes, left: found.leftLanes, at: now)
+    lanesBehindItems.note(decision.lanesWaitBehindItems, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     boostStarved(pool, found)
@@ -87,7 +93,7 @@ extension Monitor {
     }
     let lanes = worker.localQueue(.lanes).counts
     let laneWait = worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed)
-    found.note(laneWait)
+    found.note(laneWait, of: worker.bandInLocalQueue(.lanes))
     if laneWait ?? 0 >= Self.longestLocalWait { moveOldestLane(of: worker, in: pool) }
     let items = worker.localQueue(.items).counts
     found.items.came &+= items.came
@@ -172,7 +178,7 @@ extension Monitor {
       let lanes = pool.counts(of: lanesKey)
       let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
         came: lanes.came, went: lanes.went, elapsed: elapsed)
-      found.note(oldestLane)
+      found.note(oldestLane, of: band)
       if oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds {
         overdue.insert(InjectorSet(lanesKey))
       }
@@ -197,8 +203,11 @@ extension Monitor {
     pool.beyondWidth.store(decision.beyondWidth, ordering: .relaxed)
     pool.lanesBeyond.store(decision.lanesBeyond, ordering: .relaxed)
     pool.lanesOvercommit.store(decision.lanesOvercommit, ordering: .relaxed)
-    let count = restingLanes.count(width: pool.width.load(ordering: .relaxed))
-    pool.restingLanes.store(decision.isScarce ? 0 : count, ordering: .relaxed)
+    let width = pool.width.load(ordering: .relaxed)
+    let resting = decision.isScarce ? 0 : restingLanes.count(width: width)
+    pool.restingLanes.store(resting, ordering: .relaxed)
+    let behindItems = lanesBehindItems.count(width: width, at: looks.lastNanoseconds)
+    pool.lanesBehindItems.store(behindItems, ordering: .relaxed)
     pool.raisedThreads.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
       guard pool.sendOne(for: .lanes, maxThreads: decision.threadsForLanes) else { break }

@@ -15,6 +15,7 @@ final class Monitor: @unchecked Sendable {
   var quietRounds = 0
   var looks = Looks()
   var restingLanes = RestingLanes()
+  var lanesBehindItems = LanesBehindItems()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
   /// The pause before the first look after a rest. The next pauses double: where a first burst of
@@ -133,9 +134,10 @@ final class Monitor: @unchecked Sendable {
     pool.beyondWidth.store(0, ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
-    // `lanesOvercommit` and `restingLanes` stay: the lanes that were overdue probably still run,
-    // those that come will probably rest as the last ones did, and the next lane should not wait
-    // for a look. The next look decides anew, and a lane that follows the last one asks for it.
+    // `lanesOvercommit`, `restingLanes` and `lanesBehindItems` stay: the lanes that were overdue
+    // probably still run, those that come will probably rest, or wait behind items, as the last
+    // ones did, and the next lane should not wait for a look. The next look decides anew, and a
+    // lane that follows the last one asks for it.
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
     // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
     // orders the append before our look, or our mode before the submitter's watch(). And so does a

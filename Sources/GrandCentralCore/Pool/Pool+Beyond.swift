@@ -17,8 +17,7 @@ extension Pool {
       isStressed ? WorkKind.firstUnderStress(atPick: pick) : WorkKind.first(atPick: pick)
     let first = isStressed ? .lanes : turn
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
-    let forLanes = max(
-      lanesBeyond.load(ordering: .relaxed), restingLanes.load(ordering: .relaxed))
+    let forLanes = max(lanesBeyond.load(ordering: .relaxed), lanesAtOnce(for: .default))
     if beyond <= forLanes {
       if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {

@@ -39,6 +39,7 @@ extension Pool: ForkParticipant {
     lanesBeyond.store(0, ordering: .relaxed)
     lanesOvercommit.store(false, ordering: .relaxed)
     restingLanes.store(0, ordering: .relaxed)
+    lanesBehindItems.store(0, ordering: .relaxed)
     raisedThreads.store(0, ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
@@ -77,6 +78,7 @@ extension Monitor {
     quietRounds = 0
     looks = Looks()
     restingLanes = RestingLanes()
+    lanesBehindItems = LanesBehindItems()
     nextPreparation.store(0, ordering: .relaxed)
     mode.store(.absent, ordering: .relaxed)
   }

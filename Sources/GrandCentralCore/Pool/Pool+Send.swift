@@ -1,6 +1,5 @@
 // Room: Pool/Pool+Send. Passes a particular node to another worker.
-//   boost, sendOne   the monitor, a drain, or a thread that finds a lane waiting sends a worker for
-//                    the oldest node of a class or kind
+//   boost, sendOne   the monitor, or a drain, sends a worker for the oldest node of a class or kind
 //   handOffToIdle    a worker hands its node to an idle worker, and looks for another node
 //   putBack          a node returns to its injector; retireLowered() then calls Monitor.watch(),
 //                    and the monitor scans
@@ -51,15 +50,8 @@ extension Pool {
       turn: StarvedTurn(of: band))
   }
 
-  /// Sends an idle worker for a lane in an injector, although the allowance is in use. For any
-  /// thread while lanes may overcommit.
-  @inline(never)
-  func sendIdleForLane() {
-    if hasLane(in: hints.waiting) { _ = sendOne(for: .lanes, maxThreads: 0) }
-  }
-
-  /// Sends one more worker for the oldest work of that kind in its highest band. Returns false if
-  /// there is no such work, or no thread.
+  /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
+  /// Returns false if there is no such work, or no thread.
   func sendOne(for kind: WorkKind, maxThreads: Int) -> Bool {
     for band in Band.allCases.reversed() where band != .unspecified {
       let key = InjectorKey(kind: kind, band: band)

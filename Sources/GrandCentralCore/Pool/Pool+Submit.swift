@@ -156,11 +156,8 @@ extension Pool {
 
   /// While the allowance is in use: only lanes may get a worker before the monitor looks.
   private func wakeBeyond(seeing seen: PoolState) {
-    if lanesRest {
-      wakeForRestingLanes(seeing: seen)
-    } else if seen.idle > 0 && lanesOvercommit.load(ordering: .relaxed) {
-      sendIdleForLane()
-    }
+    if lanesRest { wakeForRestingLanes(seeing: seen) }
+    if lanesBehindItems.load(ordering: .relaxed) != 0 { wakeForLaneBehindItems(seeing: seen) }
     monitor.watch(self)
   }
 
@@ -192,12 +189,12 @@ extension Pool {
     var (overcommits, needsLook) = (false, false)
     if seen.active >= allowed {
       allowed += extra(for: key.band)
-      // Overdue workers keep their CPUs; the kernel shares them with this one.
+      // The workers that are active keep their CPUs; the kernel shares them with this one.
       if key.kind == .lanes {
         overcommits = lanesOvercommit.load(ordering: .relaxed)
-        let resting = restingLanes.load(ordering: .relaxed)
-        allowed += resting
-        needsLook = overcommits || resting > 0
+        let more = lanesAtOnce(for: key.band)
+        allowed += more
+        needsLook = overcommits || more > 0
       }
       guard seen.active < allowed || overcommits else { return false }
     }

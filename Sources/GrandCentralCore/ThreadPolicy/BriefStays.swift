@@ -29,7 +29,7 @@ struct BriefStays: Equatable, Sendable {
   static var maxCount: UInt32 { 96 }
   static var lessForLong: UInt32 { 32 }
 
-  /// When the thread last left the class in place for a lower one.
+  /// When the thread left the class in place for a lower one; 0: it is in no lower class.
   var leftAt: UInt64 = 0
   /// The brief stays so far, less some for each that was not.
   var count: UInt32 = 0
@@ -40,23 +40,27 @@ struct BriefStays: Equatable, Sendable {
   /// Whether a stay that ends now has been brief.
   func isBrief(at now: UInt64) -> Bool { now &- leftAt < Self.longestNanoseconds }
 
-  /// The thread leaves the class in place for a lower one.
-  mutating func left(at now: UInt64) { leftAt = now }
+  /// The thread leaves the class in place for a lower one. A stay that led to that class ends.
+  mutating func left(at now: UInt64) {
+    if leftAt != 0 && !isBrief(at: now) { countLong() }
+    leftAt = now
+  }
 
   /// The thread is about to sleep or to search, which ends a stay without a rise.
   mutating func rested(at now: UInt64) {
     guard leftAt != 0 else { return }
-    count =
-      now &- leftAt < Self.restNanoseconds
-      ? min(Self.maxCount, count + 1) : count - min(count, Self.lessForLong)
+    if now &- leftAt < Self.restNanoseconds { countBrief() } else { countLong() }
     leftAt = 0
   }
 
-  /// The thread rises from the lower class.
+  /// The thread rises from the lower class to the one that it had left, or above.
   mutating func rose(at now: UInt64) {
-    // No stay began since the last rest.
+    // No stay began since the last one ended.
     guard leftAt != 0 else { return }
-    count = isBrief(at: now) ? min(Self.maxCount, count + 1) : count - min(count, Self.lessForLong)
+    if isBrief(at: now) { countBrief() } else { countLong() }
     leftAt = 0
   }
+
+  private mutating func countBrief() { count = min(Self.maxCount, count + 1) }
+  private mutating func countLong() { count -= min(count, Self.lessForLong) }
 }

@@ -116,7 +116,7 @@ enum ThreadEffects {
     from own: Band, to band: Band, _ inPlace: Band, _ shared: ThreadShared
   ) -> Bool {
     let now = Clock.monotonicNanoseconds()
-    if band > own {
+    if band > own && band >= inPlace {
       shared.stays.rose(at: now)
     } else if band < own && own == inPlace {
       shared.stays.left(at: now)

@@ -7,21 +7,24 @@ import Testing
 @Suite("Lanes behind items that compute") struct LanesBehindItemsTests {
   private static let look: UInt64 = 1_000_000
 
-  /// The decision of a look that finds two workers which compute in items, or in lanes, and a lane
-  /// that has waited for so long.
+  /// The decision of a look that finds workers which compute in items, or in lanes, and a lane that
+  /// has waited for so long. `isUrgent`: it is of class default or above.
   private func decision(
-    of policy: inout GrowthPolicy, inLanes: Bool, oldestLane: UInt64?, elapsed: UInt64 = look
+    of policy: inout GrowthPolicy, workers: Int = 2, inLanes: Bool, oldestLane: UInt64,
+    isUrgent: Bool = true
   ) -> GrowthPolicy.Decision {
     policy.begin()
-    for _ in 0..<2 {
+    for _ in 0..<workers {
       var record = GrowthPolicy.Record()
       let sight = GrowthPolicy.Sight(
         isCounted: true, isInLane: inLanes, progress: 1, used: Self.look, elapsed: Self.look)
       _ = policy.see(sight, &record) { .runnable(sleeps: 0) }
     }
     return policy.decide(
-      GrowthPolicy.Waiting(hasWork: true, oldestLane: oldestLane, itemsUntaken: nil),
-      GrowthPolicy.Books(width: 2, threads: 4, idle: 2, active: 2), elapsed: elapsed)
+      GrowthPolicy.Waiting(
+        hasWork: true, oldestLane: oldestLane, oldestUrgentLane: isUrgent ? oldestLane : nil,
+        itemsUntaken: nil),
+      GrowthPolicy.Books(width: 2, threads: 4, idle: 2, active: workers), elapsed: Self.look)
   }
 
   private func policy() -> GrowthPolicy {
@@ -30,30 +33,40 @@ import Testing
       firstThreads: 4)
   }
 
-  @Test func `may overcommit for a second after one has waited`() {
-    var policy = policy()
-    let patience = policy.thresholds.maxLaneWait
-    let early = decision(of: &policy, inLanes: false, oldestLane: patience - 1)
-    #expect(!early.lanesOvercommit)
-    let late = decision(of: &policy, inLanes: false, oldestLane: patience)
-    #expect(late.lanesOvercommit)
-    let period = policy.thresholds.overcommitting
-    let last = decision(of: &policy, inLanes: false, oldestLane: nil, elapsed: period - 1)
-    #expect(last.lanesOvercommit)
-    let over = decision(of: &policy, inLanes: false, oldestLane: nil, elapsed: 1)
-    #expect(!over.lanesOvercommit)
-  }
-
-  @Test func `may not where lanes compute in turn`() {
+  @Test func `are noticed after one has waited, and not behind lanes or lower classes`() {
     var policy = policy()
     let wait = policy.thresholds.maxLaneWait
-    #expect(!decision(of: &policy, inLanes: true, oldestLane: wait).lanesOvercommit)
+    let early = decision(of: &policy, inLanes: false, oldestLane: wait - 1)
+    let late = decision(of: &policy, inLanes: false, oldestLane: wait)
+    #expect(!early.lanesWaitBehindItems && late.lanesWaitBehindItems)
+    #expect(!decision(of: &policy, inLanes: true, oldestLane: wait).lanesWaitBehindItems)
+    let beside = decision(of: &policy, workers: 1, inLanes: false, oldestLane: wait)
+    #expect(!beside.lanesWaitBehindItems, "a CPU is free")
+    let low = decision(of: &policy, inLanes: false, oldestLane: wait, isUrgent: false)
+    #expect(!low.lanesWaitBehindItems)
+  }
+
+  @Test func `may have the width for a second`() {
+    var lanes = LanesBehindItems()
+    lanes.note(false, at: 1)
+    #expect(lanes.count(width: 4, at: 1) == 0)
+    lanes.note(true, at: 1)
+    lanes.note(false, at: 2)
+    #expect(lanes.count(width: 4, at: LanesBehindItems.nanoseconds) == 4)
+    #expect(lanes.count(width: 4, at: 1 + LanesBehindItems.nanoseconds) == 0)
+  }
+
+  @Test(arguments: Band.allCases)
+  func `are of class default or above`(band: Band) {
+    let pool = Pool.own(width: 2, threads: 4, isWatched: false)
+    pool.lanesBehindItems.store(2, ordering: .relaxed)
+    #expect(pool.lanesAtOnce(for: band) == (band >= .default ? 2 : 0))
   }
 
   /// Without a monitor, only a submitter, or a worker that falls asleep, can bring them an idle
   /// worker.
   @Test(arguments: [true, false])
-  func `get an idle worker at once while they may overcommit`(isHandedOver: Bool) {
+  func `get an idle worker at once`(isHandedOver: Bool) throws {
     let pool = Pool.own(width: 1, threads: 4, isWatched: false)
     let (begun, isOver) = (Latch(), Latch())
     pool.submit {
@@ -67,7 +80,7 @@ import Testing
     pool.submit(.lanes) { first.open() }
     #expect(first.wait())
     pool.restingLanes.store(0, ordering: .relaxed)
-    pool.lanesOvercommit.store(true, ordering: .relaxed)
+    pool.lanesBehindItems.store(1, ordering: .relaxed)
     let item = Latch()
     pool.submit { item.open() }
     for _ in 1...20 {
@@ -78,7 +91,7 @@ import Testing
       } else {
         submitBesideSearch(to: pool) { lane.open() }
       }
-      #expect(lane.wait())
+      try #require(lane.wait())
     }
     #expect(!item.isOpen, "an item ran beyond the allowance")
     isOver.open()

@@ -71,6 +71,15 @@ import Testing
     #expect(stays.count == 3)
   }
 
+  @Test func `do not hide a long stay that led to a lower class still`() {
+    var stays = BriefStays()
+    let now = stay(&stays, BriefStays.needed, for: brief)
+    stays.left(at: now)
+    stays.left(at: now + brief + 1)
+    stays.rested(at: now + brief + 1)
+    #expect(stays.count == BriefStays.needed - BriefStays.lessForLong + 1)
+  }
+
   @Test func `do not need a clock that has advanced`() {
     var stays = BriefStays()
     _ = stay(&stays, BriefStays.needed, for: 0)

@@ -127,6 +127,21 @@ private final class Watcher: EffectsWatcher, Sendable {
     }
   }
 
+  @Test func `keeps its settings while it rises in part`() {
+    play(Watcher()) { thread, _, _ in
+      Self.alternate(thread)
+      for _ in 0..<4 {
+        ThreadEffects.apply(.default, on: thread)
+        let begin = thread.shared.leftAt
+        let isKept = thread.classInPlace == UInt32(Band.userInitiated.rawValue)
+        // The system may stop the test.
+        let isBrief = Clock.monotonicNanoseconds() - begin < BriefStays.longestNanoseconds
+        #expect(isKept || !isBrief)
+        ThreadEffects.apply(.background, on: thread)
+      }
+    }
+  }
+
   @Test func `rests in the class whose settings it has`() {
     play(Watcher()) { thread, high, _ in
       Self.alternate(thread)
@@ -165,11 +180,14 @@ private final class Watcher: EffectsWatcher, Sendable {
     play(Watcher()) { thread, _, low in
       ThreadEffects.rest(thread)
       // Beside other programs an item is now and then not brief.
-      spin {
-        ThreadEffects.rest(thread)
-        ThreadEffects.apply(.background, on: thread)
+      let hasKept = eventually {
+        for _ in 0...BriefStays.needed {
+          ThreadEffects.rest(thread)
+          ThreadEffects.apply(.background, on: thread)
+        }
         return thread.classInPlace == UInt32(Band.default.rawValue)
       }
+      #expect(hasKept)
       #expect(!ThreadEffects.lowerIfDue(thread, at: Self.later) && Self.settings == low)
       ThreadEffects.rest(thread)
     }

@@ -1,0 +1,41 @@
+// Room: Pool/LanesBehindItems. Lanes that lately waited while items held the CPUs.
+// Items that compute on all CPUs keep a lane of their class waiting for two looks of the monitor,
+// which then sends one worker. A thread that asks a serial queue again and again would wait so for
+// many of its requests. So for a second after a lane of class default or above has waited, such
+// lanes may wake idle workers beyond the allowance at once, up to the width: the kernel shares the
+// CPUs among them and the items. Lanes of lower classes wait, as their items do.
+
+struct LanesBehindItems: Equatable {
+  /// In monotonic nanoseconds.
+  private var end: UInt64 = 0
+
+  static var nanoseconds: UInt64 { 1_000_000_000 }
+
+  /// Notes whether a look found such a lane.
+  mutating func note(_ hasWaited: Bool, at now: UInt64) {
+    if hasWaited { end = now + Self.nanoseconds }
+  }
+
+  /// The workers that such lanes may have beyond the allowance.
+  func count(width: Int, at now: UInt64) -> Int { now < end ? width : 0 }
+}
+
+extension Pool {
+  /// The workers that lanes of a class may have beyond the allowance before the monitor looks.
+  @inline(__always)
+  func lanesAtOnce(for band: Band) -> Int {
+    // relaxed: hints of the last look.
+    let resting = restingLanes.load(ordering: .relaxed)
+    return band < .default ? resting : max(resting, lanesBehindItems.load(ordering: .relaxed))
+  }
+
+  /// Wakes an idle worker for such a lane in an injector, although the allowance is in use. Its
+  /// submitter may have seen a searcher that steps back.
+  @inline(never)
+  func wakeForLaneBehindItems(seeing seen: PoolState) {
+    let allowed = allowance + lanesBehindItems.load(ordering: .relaxed)
+    guard seen.active < allowed, seen.idle > 0, hasLane(in: hints.waiting.from(.default))
+    else { return }
+    wake(allowance: allowed, maxThreads: 0)
+  }
+}
