@@ -220,7 +220,8 @@ final class WorkerStart {
 /// is woken for the next item. A notification that waits for its observer took 1.2 ms beside two
 /// busy processes, and takes 60 to 120 µs.
 struct AdaptiveSearch {
-  private var wasShort = false
+  /// Whether to search before the next sleep.
+  private(set) var isWorthwhile = false
   private var history = SpinHistory.none
 
   /// How long to search before the thread sleeps.
@@ -229,9 +230,6 @@ struct AdaptiveSearch {
   private static var looksInTurn: Int { 16 }
   /// A shorter sleep, including the time to wake up, was not worth it.
   private static var shortSleep: UInt64 { 60_000 }
-
-  /// Whether to search before the next sleep.
-  var isWorthwhile: Bool { wasShort }
 
   /// Calls `look` until it finds something or the time is over.
   mutating func search<Found>(_ look: () -> Found?) -> Found? {
@@ -245,15 +243,15 @@ struct AdaptiveSearch {
         spinHint()
       }
     } while Clock.monotonicNanoseconds() < end
-    wasShort = false
+    isWorthwhile = false
     history = history.missed()
     return nil
   }
 
   mutating func slept(nanoseconds: UInt64) {
-    wasShort = false
+    isWorthwhile = false
     guard nanoseconds < Self.shortSleep, Spin.limit > 0 else { return }
-    if history.toSkip > 0 { history = history.skipped() } else { wasShort = true }
+    if history.toSkip > 0 { history = history.skipped() } else { isWorthwhile = true }
   }
 }
 
