@@ -14,6 +14,10 @@ extension GrowthPolicy {
   /// be read. It costs 8 to 20 µs, so it is called only if the answer matters.
   mutating func see(_ sight: Sight, _ record: inout Record, state: () -> ThreadState?) -> Verdict {
     let moved = sight.progress != record.progress
+    if let used = sight.used, used > 0 {
+      let begun = UInt64(sight.progress &- record.progress)
+      record.hasLongNodes = used >= max(1, begun) * thresholds.longNode
+    }
     look.used += sight.used ?? 0
     if moved {
       look.hasProgress = true
@@ -43,7 +47,7 @@ extension GrowthPolicy {
         return .stopCounting
       }
       look.light += 1
-      if !sight.isInLane { look.itemsAtWork += 1 }
+      noteAtWork(sight, record)
       return .keep
     }
     if !moved { work(sight, &record) }
@@ -52,7 +56,7 @@ extension GrowthPolicy {
       return .stopCounting
     }
     look.busy += 1
-    if !sight.isInLane { look.itemsAtWork += 1 }
+    noteAtWork(sight, record)
     return .keep
   }
 
@@ -74,8 +78,14 @@ extension GrowthPolicy {
     }
     record.mark = .none
     look.busy += 1
-    if !sight.isInLane { look.itemsAtWork += 1 }
+    noteAtWork(sight, record)
     return .count
+  }
+
+  private mutating func noteAtWork(_ sight: Sight, _ record: Record) {
+    if sight.isInLane { return }
+    look.itemsAtWork += 1
+    if record.hasLongNodes { look.longItems += 1 }
   }
 
   /// Whether a worker that rested uses a CPU again, or would use one if it were free.

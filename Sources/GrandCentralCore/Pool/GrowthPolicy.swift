@@ -84,6 +84,8 @@ struct GrowthPolicy {
     var scarceShare: UInt64 = 2
     /// How long the oldest lane waits before workers come beyond the allowance.
     var maxLaneWait: UInt64 = 2_000_000
+    /// Nodes that use so much CPU time in the mean are long: twice the turn of a lane (LaneTurn).
+    var longNode: UInt64 = 100_000
     /// How long idle workers are woken for lanes at once after a lane was overdue.
     var overcommitting: UInt64 = 1_000_000_000
     /// How long no item is taken, with fewer items than the width at work, before a worker comes
@@ -123,6 +125,8 @@ struct GrowthPolicy {
     /// that it has used since.
     var sleeps: UInt64?
     var usedInNaps: UInt64 = 0
+    /// Whether its nodes were long when it last used CPU time.
+    var hasLongNodes = false
     /// Whether the thread was runnable when its state was last read, and has not run since.
     var isRunnable = false
 
@@ -165,6 +169,8 @@ struct GrowthPolicy {
     var busy = 0
     /// Counted, and not in a lane.
     var itemsAtWork = 0
+    /// Those of them whose workers have lately run long nodes.
+    var longItems = 0
     /// Not in a lane, counted or not.
     var itemsHeld = 0
     /// In a lane, and resting since this look, or light.
@@ -229,7 +235,7 @@ struct GrowthPolicy {
     overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
     decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
     decision.lanesWaitBehindItems =
-      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait && look.itemsAtWork >= books.width
+      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait && look.longItems >= books.width
     if laneWaits {
       decision.lanesToSend = min(
         thresholds.maxAtOnce, max(0, allowance + beyond - books.active))

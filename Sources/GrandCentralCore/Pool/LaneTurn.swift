@@ -79,11 +79,13 @@ extension Pool {
   }
 
   /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,
-  /// none waits, or a lane of a higher class does. A worker beyond the allowance takes what others
-  /// in its place take (Pool+Beyond), and under stress lanes come first.
+  /// none waits, or a lane of a higher class does. Under stress lanes come first.
   @inline(never)
   func takeItemInTurn(for worker: Worker) -> WorkNode? {
-    if let node = itemInTurn(for: worker) {
+    if !isStressed, worker.starvedTurn == nil,
+      Clock.monotonicNanoseconds() &- worker.turnOfItems < LaneTurn.nanoseconds,
+      let node = itemInTurn(for: worker)
+    {
       _ = nextPick(of: worker)
       return node
     }
@@ -92,19 +94,19 @@ extension Pool {
   }
 
   private func itemInTurn(for worker: Worker) -> WorkNode? {
-    if isStressed || beyondAllowance > 0 || worker.starvedTurn != nil { return nil }
+    let beyond = beyondAllowance
+    if beyond > 0 {
+      // In place of a lane only, and no more of them than other workers take so.
+      return beyond <= workersForLanes ? takeBesideLanes(for: worker, isBeyond: true) : nil
+    }
     let waiting = hints.waiting
     let (own, injected) = (worker.bandInLocalQueue(.items), waiting.highestBand(of: .items))
     let lanes = max(worker.bandInLocalQueue(.lanes), waiting.highestBand(of: .lanes))
     let items = max(own, injected)
-    if items != .unspecified, items >= lanes,
-      Clock.monotonicNanoseconds() &- worker.turnOfItems < LaneTurn.nanoseconds
-    {
-      // The lane itself, if it targets a concurrent queue, is an item of the worker now.
-      let key = InjectorKey(kind: .items, band: injected)
-      if injected == items, let node = takeShare(of: key, for: worker) { return node }
-      if own == items, let node = takeOwn(.items, for: worker) { return node }
-    }
-    return nil
+    guard items != .unspecified, items >= lanes else { return nil }
+    // The lane itself, if it targets a concurrent queue, is an item of the worker now.
+    let key = InjectorKey(kind: .items, band: injected)
+    if injected == items, let node = takeShare(of: key, for: worker) { return node }
+    return own == items ? takeOwn(.items, for: worker) : nil
   }
 }

@@ -1,9 +1,11 @@
 // Room: Pool/LanesBehindItems. Lanes that lately waited while items held the CPUs.
-// Items that compute on all CPUs keep a lane of their class waiting for two looks of the monitor,
-// which then sends one worker. A thread that asks a serial queue again and again would wait so for
-// many of its requests. So for a second after a lane of class default or above has waited, such
-// lanes may wake idle workers beyond the allowance at once, up to the width: the kernel shares the
-// CPUs among them and the items. Lanes of lower classes wait, as their items do.
+// Long items on all CPUs keep a lane of their class waiting for two looks of the monitor, which
+// then sends one worker. A thread that asks a serial queue again and again would wait so for many
+// of its requests. So for a second after a lane of class default or above has waited, such lanes
+// may wake idle workers beyond the allowance at once, up to the width: the kernel shares the CPUs
+// among them and the items. Lanes of lower classes wait, as their items do.
+// Beside short items, a lane that waits as long waits for a CPU. Further workers would only take it
+// from others, and from consumers that run as items.
 
 struct LanesBehindItems: Equatable {
   /// In monotonic nanoseconds.

@@ -2,8 +2,9 @@
 // allowed (Pool+Classes). It looks in this order:
 //   1. while the turn lasts for which the monitor sent it, work of a class that starved
 //   2. while lanes may have that many workers, a lane, or at every other pick an item in its place,
-//      under stress at every fourth. Its own lanes go first, but for the turns of those that are
-//      overdue (InjectorTurn): the queues of all workers may hold lanes that come back without end
+//      under stress at every fourth; items for a while where a lane has given way (LaneTurn). Its
+//      own lanes go first, but for the turns of those that are overdue (InjectorTurn): the queues
+//      of all workers may hold lanes that come back without end
 //   3. work whose class admits the worker
 // Otherwise it steps back, and leaves the work to the workers that are active.
 
@@ -17,8 +18,7 @@ extension Pool {
       isStressed ? WorkKind.firstUnderStress(atPick: pick) : WorkKind.first(atPick: pick)
     let first = isStressed ? .lanes : turn
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
-    let forLanes = max(lanesBeyond.load(ordering: .relaxed), lanesAtOnce(for: .default))
-    if beyond <= forLanes {
+    if beyond <= workersForLanes {
       if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {
         worker.tookOverdueLane = true
@@ -36,6 +36,12 @@ extension Pool {
       band = next
     }
     return nil
+  }
+
+  /// The workers beyond the allowance that lanes may have now.
+  var workersForLanes: Int {
+    // relaxed: a hint of the last look.
+    max(lanesBeyond.load(ordering: .relaxed), lanesAtOnce(for: .default))
   }
 
   /// Takes a node of a band above `limit`.

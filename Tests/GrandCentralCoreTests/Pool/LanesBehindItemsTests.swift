@@ -8,16 +8,17 @@ import Testing
   private static let look: UInt64 = 1_000_000
 
   /// The decision of a look that finds workers which compute in items, or in lanes, and a lane that
-  /// has waited for so long. `isUrgent`: it is of class default or above.
+  /// has waited for so long. `begun`: how many nodes each worker has begun since the look before.
+  /// `isUrgent`: the lane is of class default or above.
   private func decision(
-    of policy: inout GrowthPolicy, workers: Int = 2, inLanes: Bool, oldestLane: UInt64,
-    isUrgent: Bool = true
+    of policy: inout GrowthPolicy, workers: Int = 2, inLanes: Bool, begun: UInt32 = 1,
+    oldestLane: UInt64, isUrgent: Bool = true
   ) -> GrowthPolicy.Decision {
     policy.begin()
     for _ in 0..<workers {
       var record = GrowthPolicy.Record()
       let sight = GrowthPolicy.Sight(
-        isCounted: true, isInLane: inLanes, progress: 1, used: Self.look, elapsed: Self.look)
+        isCounted: true, isInLane: inLanes, progress: begun, used: Self.look, elapsed: Self.look)
       _ = policy.see(sight, &record) { .runnable(sleeps: 0) }
     }
     return policy.decide(
@@ -44,6 +45,29 @@ import Testing
     #expect(!beside.lanesWaitBehindItems, "a CPU is free")
     let low = decision(of: &policy, inLanes: false, oldestLane: wait, isUrgent: false)
     #expect(!low.lanesWaitBehindItems)
+    let short = UInt32(Self.look / policy.thresholds.longNode)
+    for (begun, isLong) in [(short, true), (short + 1, false)] {
+      let behind = decision(of: &policy, inLanes: false, begun: begun, oldestLane: wait)
+      #expect(behind.lanesWaitBehindItems == isLong, "\(begun) items in a look")
+    }
+  }
+
+  @Test func `items stay short or long while their worker waits for a CPU`() {
+    var policy = policy()
+    var record = GrowthPolicy.Record()
+    func look(begun: UInt32, used: UInt64) {
+      policy.begin()
+      let sight = GrowthPolicy.Sight(
+        isCounted: true, isInLane: false, progress: record.progress &+ begun, used: used,
+        elapsed: Self.look)
+      _ = policy.see(sight, &record) { .runnable(sleeps: 0) }
+    }
+    for (begun, isLong) in [(UInt32(1), true), (100, false), (1, true)] {
+      look(begun: begun, used: Self.look)
+      #expect(record.hasLongNodes == isLong)
+      look(begun: 0, used: 0)
+      #expect(record.hasLongNodes == isLong)
+    }
   }
 
   @Test func `may have the width for a second`() {

@@ -32,6 +32,8 @@ extension Pool {
     node.putClosure(work)
     node.entry = WorkNode.closureEntry
     node.traits = WorkTraits(qos: PackedQoS(band: band))
+    // A lane as an overcommitting global queue's items are.
+    if kind == .lanes { node.traits.insert(.overcommit) }
     submit(node, kind, band: band, from: thread)
   }
 
