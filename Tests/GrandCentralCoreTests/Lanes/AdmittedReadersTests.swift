@@ -14,6 +14,7 @@ import Testing
     let context = Box<UInt>(0)
     let granted = Log<Bool>()
     let reader = Box<TestThread?>(nil)
+    let isOver = Latch()
     @Sendable func note() {
       guard let thread = ThreadContext(bitPattern: context.value) else { return }
       granted.append(Parker.isGranted(thread))
@@ -26,12 +27,15 @@ import Testing
       reader.value = TestThread("reader") {
         context.value = UInt(bitPattern: currentThread())
         queue.sync {}
+        // A thread that ends gives its context to another one.
+        _ = isOver.wait()
       }
       let isInLine = eventually { queue.state.load(ordering: .relaxed).pending != first }
       #expect(isInLine)
       for _ in 0..<items { queue.async {} }
       root.atNextSubmission(note)
     }
+    isOver.open()
     #expect(reader.value?.join() == true)
     root.runAll()
     #expect(queue.state.load(ordering: .relaxed) == LaneState(0))
