@@ -24,6 +24,7 @@ extension GrowthPolicy {
       noteEnd(of: record)
       record.busy = 0
       record.sleeps = nil
+      record.rests = 0
     }
     record.usedInNaps += sight.used ?? 0
     if sight.used ?? 1 > 0 { record.isRunnable = false }
@@ -43,6 +44,8 @@ extension GrowthPolicy {
       if sight.isInLane { look.restingLanes += 1 }
       guard moved else {
         record.mark = .resting
+        record.rests = min(record.rests + 1, 32)
+        record.usedAwake = 0
         look.resting += 1
         return .stopCounting
       }
@@ -93,7 +96,7 @@ extension GrowthPolicy {
     _ sight: Sight, _ record: inout Record, state: () -> ThreadState?
   ) -> Bool {
     let used = sight.used ?? 0
-    if used * thresholds.wakingShare > sight.elapsed { return true }
+    if used * thresholds.wakingShare > sight.elapsed { return staysAwake(used, &record) }
     if used == 0 { return false }
     look.usedResting += used
     look.suspects += 1
@@ -104,6 +107,19 @@ extension GrowthPolicy {
     let stride = max(1, last.suspects / thresholds.statesRead)
     guard (look.suspects + lookNumber) % stride == 0, let state = state() else { return false }
     return sleeps(state, &record) == false
+  }
+
+  /// Whether a worker that uses much CPU counts again. It may submit work and wait for it again and
+  /// again in its item: after each return that would wait for a look, which then finds the worker
+  /// asleep. So each return takes twice the CPU time of the one before.
+  private mutating func staysAwake(_ used: UInt64, _ record: inout Record) -> Bool {
+    record.usedAwake += used
+    let doublings = record.rests - 2
+    guard doublings >= 0, look.doubted < width,
+      record.usedAwake < min(thresholds.longestDoubt, thresholds.firstDoubt << doublings)
+    else { return true }
+    look.doubted += 1
+    return false
   }
 
   private func rests(_ sight: Sight, _ record: inout Record, state: () -> ThreadState?) -> Bool {

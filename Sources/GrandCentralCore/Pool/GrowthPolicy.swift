@@ -9,7 +9,8 @@
 // A worker with an item counts as active, with two exceptions:
 //   resting   It used little CPU since the last look, and the kernel reports that it sleeps: in
 //             read(2), on a lock, between two polls. So does one that waits for a CPU between two
-//             naps, if it used little for each. It counts again when it uses much CPU.
+//             naps, if it used little for each. It counts again when it uses much CPU; in the same
+//             item later each time, since it may wait for what it submits again and again.
 //   overdue   It has run the same item for long: it computes, yields or spins. It counts again when
 //             the item ends. An activation of a lane is overdue after milliseconds, an item of a
 //             concurrent or global queue after a second.
@@ -46,6 +47,11 @@ struct GrowthPolicy {
     /// reads the states of about `statesRead` of them.
     var suspicionShare: UInt64 = 2
     var statesRead = 16
+    /// A worker that has rested twice in its item counts again after `firstDoubt` of CPU time, and
+    /// after twice as much each further time, up to `longestDoubt`; as many such workers as the
+    /// width at once.
+    var firstDoubt: UInt64 = 1_000_000
+    var longestDoubt: UInt64 = 16_000_000
     /// How long an item in a lane runs until it is overdue: the first one, and the next while
     /// others are overdue. Counted in CPU time, but at least 1/minLaneShare of the elapsed time:
     /// a loaded machine must not make short items overdue.
@@ -125,6 +131,10 @@ struct GrowthPolicy {
     /// that it has used since.
     var sleeps: UInt64?
     var usedInNaps: UInt64 = 0
+    /// How often it began to rest in this item, and the CPU time that it has used since the last
+    /// time.
+    var rests = 0
+    var usedAwake: UInt64 = 0
     /// Whether its nodes were long when it last used CPU time.
     var hasLongNodes = false
     /// Whether the thread was runnable when its state was last read, and has not run since.
@@ -186,6 +196,8 @@ struct GrowthPolicy {
     /// CPU time of the resting workers, and how many of them used any.
     var usedResting: UInt64 = 0
     var suspects = 0
+    /// Workers that do not count although they use much CPU, since they rested before.
+    var doubted = 0
     var overdue: Int { overdueLanes + overdueItems }
   }
 
