@@ -16,6 +16,8 @@
 // reads one cache line for each worker.
 struct LocalQueue: @unchecked Sendable {
   static var capacity: Int { scaled(256, inModels: 4) }
+  /// The slots that its owner's items leave to nodes from injectors: see InjectorTurn.
+  static var reserved: Int { scaled(64, inModels: 0) }
 
   struct Words: ~Copyable {
     let head: Atomic<UInt32>
@@ -80,6 +82,10 @@ struct LocalQueue: @unchecked Sendable {
     if words.pointee.band.load(ordering: .relaxed) != band.rawValue { return 0 }
     return Self.capacity &- Int(last &- first)
   }
+
+  /// The same for a node that the owner's item submits.
+  @inline(__always)
+  func acceptsFromItem(_ band: Band) -> Bool { room(for: band) > Self.reserved }
 
   /// Appends a node. Requires accepts(band).
   func put(_ node: WorkNode, band: Band) {

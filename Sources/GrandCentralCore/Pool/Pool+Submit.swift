@@ -43,7 +43,7 @@ extension Pool {
     // relaxed: a hint, as is the order of nodes in different places.
     let mayPass = !isBehindMany || !hints.waiting.contains(key)
     if mayPass, let localQueue = localQueue(for: key, on: thread) {
-      let room = min(count, localQueue.room(for: key.band))
+      let room = min(count, localQueue.room(for: key.band) - LocalQueue.reserved)
       if room > 0 { rest = localQueue.put(oldest, first: room, band: key.band) }
     }
     if rest != nil {
@@ -61,7 +61,7 @@ extension Pool {
   /// Puts the node in the calling worker's local queue, if it may and has room.
   @inline(__always)
   private func putLocally(_ node: WorkNode, _ key: InjectorKey, on thread: ThreadContext) -> Bool {
-    guard let localQueue = localQueue(for: key, on: thread), localQueue.accepts(key.band)
+    guard let localQueue = localQueue(for: key, on: thread), localQueue.acceptsFromItem(key.band)
     else { return false }
     localQueue.put(node, band: key.band)
     return true

@@ -31,7 +31,11 @@ import Testing
         guard let node = pool.take(for: worker) else { return nil }
         pool.stopSearching(worker)
         if node == last { return pick }
-        worker.localQueue(kind).put(node, band: .default)
+        if worker.localQueue(kind).acceptsFromItem(.default) {
+          worker.localQueue(kind).put(node, band: .default)
+        } else {
+          inject(node, InjectorKey(kind: kind, band: .default))
+        }
       }
       return nil
     }
@@ -112,6 +116,23 @@ import Testing
       return isInTime
     }
     #expect(wasInTime)
+  }
+
+  @Test(arguments: WorkKind.allCases)
+  func `returns many nodes in a turn, though items keep the local queue full`(kind: WorkKind) {
+    let stage = Stage()
+    let own = LocalQueue.capacity - LocalQueue.reserved
+    let injected = LocalQueue.reserved
+    let block = NodeBlock(own + injected)
+    for node in block.nodes[..<own] { stage.worker.localQueue(kind).put(node, band: .default) }
+    #expect(!stage.worker.localQueue(kind).acceptsFromItem(.default))
+    for node in block.nodes[own...] { stage.inject(node, InjectorKey(kind: kind, band: .default)) }
+    // It takes more than a node at once.
+    for _ in 1...6 { stage.worker.grewRefill() }
+    let last = block.nodes[own + injected - 1]
+    let picks = stage.picksUntil(last, kind: kind, most: 30_000) { _ in }
+    // One node in each pass through the local queue would take 16,000.
+    #expect(picks ?? .max < 2 * LocalQueue.capacity)
   }
 
   @Test func `does not keep a worker from its own nodes`() {
