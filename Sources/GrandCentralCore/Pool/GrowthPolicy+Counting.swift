@@ -86,9 +86,12 @@ extension GrowthPolicy {
   }
 
   private mutating func noteAtWork(_ sight: Sight, _ record: Record) {
-    if sight.isInLane { return }
-    look.itemsAtWork += 1
-    if record.hasLongNodes { look.longItems += 1 }
+    if sight.isInLane {
+      if record.hasLongNodes { look.longLanes += 1 }
+    } else {
+      look.itemsAtWork += 1
+      if record.hasLongNodes { look.longItems += 1 }
+    }
   }
 
   /// Whether a worker that rested uses a CPU again, or would use one if it were free.

@@ -57,8 +57,10 @@ extension GrowthPolicy {
     var lanesBeyond: Int
     /// Whether a new lane wakes an idle worker at once, however many are active.
     var lanesOvercommit = false
-    /// Whether a lane of class default or above waits while items hold the CPUs.
+    /// Whether a lane of class default or above waits while long items hold the CPUs.
     var lanesWaitBehindItems = false
+    /// Whether as many lanes as the width have long items, overdue ones included.
+    var areLanesLong = false
     /// Whether the active workers use the CPUs, so that more of them would only share these.
     var isScarce = false
     /// The number of workers to send now, one for each waiting lane or item, if there are threads.

@@ -21,7 +21,9 @@
 //   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
 //                       are overdue; idle workers at once if a lane was overdue lately; as many as
 //                       lanes rested lately (RestingLanes); and up to the width if a lane has
-//                       waited behind items lately (LanesBehindItems)
+//                       waited behind long items lately (LanesBehindItems)
+//   workers for items   up to the width if an item has waited behind long lanes lately
+//                       (ItemsBehindLanes)
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
 //   workers for items   while as many items as the width are overdue and none was taken. The policy
 //                       cannot tell an endless item from a long one. So a few items get threads
@@ -181,6 +183,8 @@ struct GrowthPolicy {
     var itemsAtWork = 0
     /// Those of them whose workers have lately run long nodes.
     var longItems = 0
+    /// The same for those in lanes.
+    var longLanes = 0
     /// Not in a lane, counted or not.
     var itemsHeld = 0
     /// In a lane, and resting since this look, or light.
@@ -247,7 +251,9 @@ struct GrowthPolicy {
     overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
     decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
     decision.lanesWaitBehindItems =
-      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait && look.longItems >= books.width
+      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait
+      && look.longItems + look.longLanes >= books.width
+    decision.areLanesLong = look.longLanes + look.overdueLanes >= books.width
     if laneWaits {
       decision.lanesToSend = min(
         thresholds.maxAtOnce, max(0, allowance + beyond - books.active))

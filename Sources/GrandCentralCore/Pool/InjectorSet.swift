@@ -13,7 +13,8 @@ struct InjectorSet: OptionSet {
 
   func contains(_ key: InjectorKey) -> Bool { contains(InjectorSet(key)) }
   var hasLanes: Bool { rawValue >> 8 != 0 }
-  /// Those of lanes.
+  /// Those of items, and those of lanes.
+  var items: InjectorSet { InjectorSet(rawValue: rawValue & 0xff) }
   var lanes: InjectorSet { InjectorSet(rawValue: rawValue & 0xff00) }
   /// The bands of the set, a bit for each, of either kind.
   var bands: UInt8 { UInt8(truncatingIfNeeded: rawValue | rawValue >> 8) }

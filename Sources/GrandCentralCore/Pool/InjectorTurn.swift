@@ -14,9 +14,9 @@
 // A long queue of items that each submit two others overflows into the injector. Nodes that a
 // worker then takes for its turn only push others out: with a turn in each pass, trees of empty
 // items took 1.3 times as long on 32 cores.
-// What items submit leaves `LocalQueue.reserved` slots of a local queue to these nodes. Without room
-// a worker would take one in a turn: of 1,000 items that each submit one other, 500 are in the
-// injector, and each would wait for 500 passes.
+// What items submit leaves `LocalQueue.reserved` slots of a local queue to these nodes. Without
+// room a worker would take one in a turn: of 1,000 items that each submit one other, 500 are in
+// the injector, and would wait for 250 passes each.
 // The worker reads a clock in such passes only. Otherwise it reads the bits in the word of hints,
 // which it reads anyway.
 

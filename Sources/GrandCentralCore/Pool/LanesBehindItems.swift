@@ -1,9 +1,10 @@
 // Room: Pool/LanesBehindItems. Lanes that lately waited while items held the CPUs.
-// Long items on all CPUs keep a lane of their class waiting for two looks of the monitor, which
-// then sends one worker. A thread that asks a serial queue again and again would wait so for many
-// of its requests. So for a second after a lane of class default or above has waited, such lanes
-// may wake idle workers beyond the allowance at once, up to the width: the kernel shares the CPUs
-// among them and the items. Lanes of lower classes wait, as their items do.
+// Long items on all CPUs, also those of other lanes, keep a lane of their class waiting for two
+// looks of the monitor, which then sends one worker. A thread that asks a serial queue again and
+// again would wait so for many of its requests. So for a second after a lane of class default or
+// above has waited, such lanes may wake or make workers beyond the allowance at once, up to the
+// width: the kernel shares the CPUs among them and the others. Lanes of lower classes wait, as
+// their items do.
 // Beside short items, a lane that waits as long waits for a CPU. Further workers would only take it
 // from others, and from consumers that run as items.
 
@@ -31,13 +32,15 @@ extension Pool {
     return band < .default ? resting : max(resting, lanesBehindItems.load(ordering: .relaxed))
   }
 
-  /// Wakes an idle worker for such a lane in an injector, although the allowance is in use. Its
+  /// Wakes or makes a worker for such a lane in an injector, although the allowance is in use. Its
   /// submitter may have seen a searcher that steps back.
   @inline(never)
   func wakeForLaneBehindItems(seeing seen: PoolState) {
     let allowed = allowance + lanesBehindItems.load(ordering: .relaxed)
-    guard seen.active < allowed, seen.idle > 0, hasLane(in: hints.waiting.from(.default))
+    let threads = threadsBehindOthers
+    guard seen.active < allowed, seen.idle > 0 || seen.threads < threads,
+      hasLane(in: hints.waiting.from(.default))
     else { return }
-    wake(allowance: allowed, maxThreads: 0)
+    wake(allowance: allowed, maxThreads: threads)
   }
 }

@@ -28,6 +28,8 @@ extension Monitor {
     var oldestLane: UInt64?
     /// Of class default or above.
     var oldestUrgentLane: UInt64?
+    /// The item of class default or above that has waited longest; not in local queues.
+    var oldestUrgentItem: UInt64?
     /// Workers that have run a lane since the last look, and have no node now.
     var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
@@ -66,6 +68,7 @@ extension Monitor {
     }
     lookAtInjectors(of: pool, &found, elapsed: elapsed)
     let seen = pool.state.load(ordering: .relaxed)
+    let itemsTaken = looks.itemsTaken
     let decision = policy.decide(
       GrowthPolicy.Waiting(
         hasWork: hasWork, oldestLane: found.oldestLane,
@@ -77,6 +80,10 @@ extension Monitor {
     looks.policy = policy
     restingLanes.note(resting: policy.look.restingLanes, left: found.leftLanes, at: now)
     lanesBehindItems.note(decision.lanesWaitBehindItems, at: now)
+    itemsBehindLanes.note(
+      besideLongLanes: decision.areLanesLong,
+      waits: found.oldestUrgentItem ?? 0 >= policy.thresholds.maxLaneWait,
+      isTaken: found.items.went != itemsTaken, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
     boostStarved(pool, found)
@@ -170,6 +177,9 @@ extension Monitor {
       found.items.went &+= items.went
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
+      if band >= .default, let oldestItem {
+        found.oldestUrgentItem = max(found.oldestUrgentItem ?? 0, oldestItem)
+      }
       if oldestItem ?? 0 >= InjectorTurn.overdueNanoseconds {
         overdue.insert(InjectorSet(itemsKey))
       }
@@ -208,6 +218,8 @@ extension Monitor {
     pool.restingLanes.store(resting, ordering: .relaxed)
     let behindItems = lanesBehindItems.count(width: width, at: looks.lastNanoseconds)
     pool.lanesBehindItems.store(behindItems, ordering: .relaxed)
+    pool.itemsBehindLanes.store(
+      itemsBehindLanes.isOn(at: looks.lastNanoseconds), ordering: .relaxed)
     pool.raisedThreads.store(decision.threads, ordering: .relaxed)
     for _ in 0..<decision.lanesToSend {
       guard pool.sendOne(for: .lanes, maxThreads: decision.threadsForLanes) else { break }
@@ -256,8 +268,9 @@ extension Monitor {
         found.bandsWaiting & bit != 0 && found.bandsAtWork & bit == 0
         && found.bandsAtWork >> (band.rawValue + 1) != 0
       let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
-      looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
-      if rounds == Pool.starvedRounds { pool.boost(band) }
+      let most = Pool.starvedRounds(of: band)
+      looks.starved[Int(band.rawValue)] = rounds % most
+      if rounds == most { pool.boost(band) }
     }
   }
 }

@@ -16,6 +16,7 @@ final class Monitor: @unchecked Sendable {
   var looks = Looks()
   var restingLanes = RestingLanes()
   var lanesBehindItems = LanesBehindItems()
+  var itemsBehindLanes = ItemsBehindLanes()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
   /// The pause before the first look after a rest. The next pauses double: where a first burst of

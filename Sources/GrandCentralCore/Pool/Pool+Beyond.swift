@@ -1,11 +1,12 @@
 // Room: Pool/Pool+Beyond. Where a worker finds its next node while more workers are active than
 // allowed (Pool+Classes). It looks in this order:
 //   1. while the turn lasts for which the monitor sent it, work of a class that starved
-//   2. while lanes may have that many workers, a lane, or at every other pick an item in its place,
+//   2. an item, while items may have workers beside lanes (ItemsBehindLanes)
+//   3. while lanes may have that many workers, a lane, or at every other pick an item in its place,
 //      under stress at every fourth; items for a while where a lane has given way (LaneTurn). Its
 //      own lanes go first, but for the turns of those that are overdue (InjectorTurn): the queues
 //      of all workers may hold lanes that come back without end
-//   3. work whose class admits the worker
+//   4. work whose class admits the worker
 // Otherwise it steps back, and leaves the work to the workers that are active.
 
 extension Pool {
@@ -18,6 +19,9 @@ extension Pool {
       isStressed ? WorkKind.firstUnderStress(atPick: pick) : WorkKind.first(atPick: pick)
     let first = isStressed ? .lanes : turn
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
+    if mayTakeBehindLanes(except: worker), let node = takeItemBehindLanes(for: worker) {
+      return node
+    }
     if beyond <= workersForLanes {
       if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {
@@ -74,6 +78,22 @@ extension Pool {
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
     if isBeyond && 2 * itemsAtWork(except: worker) >= width.load(ordering: .relaxed) { return nil }
+    return takeItem(of: band, victims.items, for: worker)
+  }
+
+  /// Takes an item of class default or above, whatever the lanes: see ItemsBehindLanes.
+  private func takeItemBehindLanes(for worker: Worker) -> WorkNode? {
+    let victim = mostUrgentLocalQueues(for: worker).items
+    let injected = hints.waiting.highestBand(of: .items)
+    let band = max(worker.bandInLocalQueue(.items), injected, victim.band)
+    return band >= .default ? takeItem(of: band, victim, for: worker) : nil
+  }
+
+  /// Takes an item of `band`, the highest that was seen in an injector, in its own queue and in
+  /// that of `victim`.
+  private func takeItem(of band: Band, _ victim: Victim, for worker: Worker) -> WorkNode? {
+    let own = worker.bandInLocalQueue(.items)
+    let injected = hints.waiting.highestBand(of: .items)
     if injected == band,
       let node = takeInjected(InjectorKey(kind: .items, band: band), atMost: 1, for: worker)
     {
@@ -84,8 +104,8 @@ extension Pool {
       return node
     }
     // What was seen in an injector or in its own queue may be gone: a lower item does not go first.
-    guard victims.items.band == band else { return nil }
-    return takeOldest(.items, of: victims.items, for: worker)
+    guard victim.band == band else { return nil }
+    return takeOldest(.items, of: victim, for: worker)
   }
 
   /// Takes another node for a worker that was sent for a starved class, while its turn lasts.

@@ -15,7 +15,8 @@
 // it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
 // it gets one extra worker for one item, and for those that the worker begins in the next two
 // milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
-// and short ones fast enough that a log or a queue of clean-ups does not grow without end. Besides,
+// and short ones fast enough that a log or a queue of clean-ups does not grow without end. From
+// default up, the first of them waits for about two milliseconds. Besides,
 // workers that the allowance covers now and then take waiting work in turn (Pool+Take), regardless
 // of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
@@ -45,8 +46,9 @@ struct StarvedTurn {
 
 extension Pool {
   /// Looks in a row at which a class has work and no worker before it gets its own worker. 100 ms:
-  /// a user does not notice it, and work below default can wait that long.
-  static var starvedRounds: Int { 100 }
+  /// a user does not notice it, and work below default can wait that long. Other work waits for
+  /// two: that what runs has a higher class is often no choice of the program (LaneTurn).
+  static func starvedRounds(of band: Band) -> Int { band < .default ? 100 : 2 }
 
   /// The workers admitted beyond the allowance for the most urgent work in the injectors.
   func extraForUrgent() -> Int {
@@ -83,7 +85,7 @@ extension Pool {
   func mostUrgentWaiting() -> Band { hints.waiting.highestBand }
 
   /// The number of other active workers whose last node was an item.
-  func itemsAtWork(except self: Worker) -> Int {
+  func itemsAtWork(except self: Worker?) -> Int {
     var count = 0
     forEachWorker { worker in
       let isActive = worker.status.load(ordering: .relaxed) == .running

@@ -40,6 +40,7 @@ extension Pool: ForkParticipant {
     lanesOvercommit.store(false, ordering: .relaxed)
     restingLanes.store(0, ordering: .relaxed)
     lanesBehindItems.store(0, ordering: .relaxed)
+    itemsBehindLanes.store(false, ordering: .relaxed)
     raisedThreads.store(0, ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
     monitor.afterFork()
@@ -79,6 +80,7 @@ extension Monitor {
     looks = Looks()
     restingLanes = RestingLanes()
     lanesBehindItems = LanesBehindItems()
+    itemsBehindLanes = ItemsBehindLanes()
     nextPreparation.store(0, ordering: .relaxed)
     mode.store(.absent, ordering: .relaxed)
   }

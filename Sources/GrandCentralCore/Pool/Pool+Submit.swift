@@ -154,10 +154,12 @@ extension Pool {
     wakeOneMore(seeing: seen)
   }
 
-  /// While the allowance is in use: only lanes may get a worker before the monitor looks.
+  /// While the allowance is in use: only lanes, and items behind long ones, may get a worker before
+  /// the monitor looks.
   private func wakeBeyond(seeing seen: PoolState) {
     if lanesRest { wakeForRestingLanes(seeing: seen) }
     if lanesBehindItems.load(ordering: .relaxed) != 0 { wakeForLaneBehindItems(seeing: seen) }
+    if itemsBehindLanes.load(ordering: .relaxed) { wakeForItemBehindLanes(seeing: seen) }
     monitor.watch(self)
   }
 
@@ -195,6 +197,9 @@ extension Pool {
         let more = lanesAtOnce(for: key.band)
         allowed += more
         needsLook = overcommits || more > 0
+      } else if key.band >= .default, mayTakeBehindLanes() {
+        allowed = max(allowed, mostBehindLanes)
+        needsLook = true
       }
       guard seen.active < allowed || overcommits else { return false }
     }

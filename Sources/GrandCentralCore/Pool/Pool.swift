@@ -60,6 +60,8 @@ final class Pool: @unchecked Sendable {
   /// The workers that lanes from default up may have beyond the allowance since one of them waited
   /// behind items: the width, or 0. See LanesBehindItems.
   let lanesBehindItems = Atomic<Int>(0)
+  /// Whether items may have workers beside the lanes: see ItemsBehindLanes.
+  let itemsBehindLanes = Atomic<Bool>(false)
   let width: Atomic<Int>
   /// The maximum number of threads, where the monitor has raised it; 0: not now.
   let raisedThreads = Atomic<Int>(0)

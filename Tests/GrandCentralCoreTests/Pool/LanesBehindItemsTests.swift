@@ -34,21 +34,23 @@ import Testing
       firstThreads: 4)
   }
 
-  @Test func `are noticed after one has waited, and not behind lanes or lower classes`() {
+  @Test func `are noticed after one has waited, and only those of class default or above`() {
     var policy = policy()
     let wait = policy.thresholds.maxLaneWait
     let early = decision(of: &policy, inLanes: false, oldestLane: wait - 1)
     let late = decision(of: &policy, inLanes: false, oldestLane: wait)
     #expect(!early.lanesWaitBehindItems && late.lanesWaitBehindItems)
-    #expect(!decision(of: &policy, inLanes: true, oldestLane: wait).lanesWaitBehindItems)
     let beside = decision(of: &policy, workers: 1, inLanes: false, oldestLane: wait)
     #expect(!beside.lanesWaitBehindItems, "a CPU is free")
     let low = decision(of: &policy, inLanes: false, oldestLane: wait, isUrgent: false)
     #expect(!low.lanesWaitBehindItems)
     let short = UInt32(Self.look / policy.thresholds.longNode)
     for (begun, isLong) in [(short, true), (short + 1, false)] {
-      let behind = decision(of: &policy, inLanes: false, begun: begun, oldestLane: wait)
-      #expect(behind.lanesWaitBehindItems == isLong, "\(begun) items in a look")
+      for inLanes in [true, false] {
+        let behind = decision(of: &policy, inLanes: inLanes, begun: begun, oldestLane: wait)
+        #expect(behind.lanesWaitBehindItems == isLong, "\(begun) items in a look")
+        #expect(behind.areLanesLong == (inLanes && isLong))
+      }
     }
   }
 
@@ -113,7 +115,7 @@ import Testing
       if isHandedOver {
         pool.submit(.lanes) { lane.open() }
       } else {
-        submitBesideSearch(to: pool) { lane.open() }
+        pool.submitBesideSearch(.lanes) { lane.open() }
       }
       try #require(lane.wait())
     }
@@ -121,17 +123,5 @@ import Testing
     isOver.open()
     #expect(item.wait())
     #expect(pool.faultsAtRest() == [])
-  }
-
-  /// Submits a lane as a thread does that sees a searcher, which then stops.
-  private func submitBesideSearch(to pool: Pool, _ work: @escaping @Sendable () -> Void) {
-    let node = NodeCache.take(currentThread())
-    node.putClosure(work)
-    node.entry = WorkNode.closureEntry
-    node.traits = WorkTraits(qos: PackedQoS(band: .default))
-    let key = InjectorKey(kind: .lanes, band: .default)
-    pool.withInjector(key) { $0.push(node) }
-    pool.markWaiting(key)
-    pool.wakeIfNeeded()
   }
 }

@@ -37,6 +37,19 @@ extension Pool {
     submit(node, kind, band: band, from: thread)
   }
 
+  /// Submits work as a thread does that sees a searcher, which then stops.
+  func submitBesideSearch(_ kind: WorkKind, _ work: @escaping @Sendable () -> Void) {
+    let node = NodeCache.take(currentThread())
+    node.putClosure(work)
+    node.entry = WorkNode.closureEntry
+    node.traits = WorkTraits(qos: PackedQoS(band: .default))
+    if kind == .lanes { node.traits.insert(.overcommit) }
+    let key = InjectorKey(kind: kind, band: .default)
+    withInjector(key) { $0.push(node) }
+    markWaiting(key)
+    wakeIfNeeded()
+  }
+
   /// Waits until every worker is idle. Returns false on timeout. A worker that the monitor does not
   /// count for a moment is neither active nor idle.
   func comesToRest(seconds: Int = deadlineSeconds) -> Bool {
