@@ -20,7 +20,7 @@
 // Beyond the allowance there are
 //   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
 //                       are overdue; idle workers at once if a lane was overdue lately; as many as
-//                       lanes rested lately (RestingLanes); and up to the width if a lane has
+//                       lanes rested lately (RestingLanes); and up to three widths if a lane has
 //                       waited behind long items lately (LanesBehindItems)
 //   workers for items   up to the width if an item has waited behind long lanes lately
 //                       (ItemsBehindLanes)
@@ -133,8 +133,8 @@ struct GrowthPolicy {
     /// that it has used since.
     var sleeps: UInt64?
     var usedInNaps: UInt64 = 0
-    /// How often it began to rest in this item, and the CPU time that it has used since the last
-    /// time.
+    /// How often it began to rest in this item, and the CPU time since the last time, of looks in
+    /// which it used much.
     var rests = 0
     var usedAwake: UInt64 = 0
     /// Whether its nodes were long when it last used CPU time.

@@ -48,7 +48,7 @@ struct LaneTurn {
     guard now &- began >= Self.nanoseconds else { return false }
     began = now
     let pool = worker.pool
-    if lower >= .default, pool.hasNode(in: waiting.only(lower)) { pool.boostFromDrain(lower) }
+    if lower >= .default, pool.hasNode(in: waiting.only(lower)) { pool.boostIfUnused(lower) }
     // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free. A
     // worker that was sent for a class stays with it.
     guard isOfClass, !pool.isStressed || pool.lanesRest, worker.starvedTurn == nil
@@ -64,16 +64,16 @@ struct LaneTurn {
 }
 
 extension Pool {
-  /// Sends a worker to `band` if none is there or on its way, and the drains have not sent as many
-  /// as the width already: on a loaded machine a worker may take long to begin.
-  // relaxed: hints. Drains that look at the same time may send one each.
-  fileprivate func boostFromDrain(_ band: Band) {
+  /// Sends a worker to `band` if none is there, blocked or on its way, and as many as the width
+  /// have not been sent already: on a loaded machine a worker may take long to begin.
+  // relaxed: hints. Threads that look at the same time may send one each.
+  func boostIfUnused(_ band: Band) {
     let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
     let seen = state.load(ordering: .relaxed)
     // A worker that was sent searches until it begins. Lanes that rest count as active until a
     // look finds them.
     guard workers == 0, seen.searching == 0,
-      seen.active < allowance + width.load(ordering: .relaxed) || lanesRest
+      seen.active < mostBehindLanes || lanesRest
     else { return }
     boost(band)
   }

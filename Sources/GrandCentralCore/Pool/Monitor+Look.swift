@@ -28,13 +28,17 @@ extension Monitor {
     var oldestLane: UInt64?
     /// Of class default or above.
     var oldestUrgentLane: UInt64?
-    /// The item of class default or above that has waited longest; not in local queues.
+    /// The item of class default or above that has waited longest.
     var oldestUrgentItem: UInt64?
     /// Workers that have run a lane since the last look, and have no node now.
     var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
     var items = (came: UInt32(0), went: UInt32(0))
+
+    mutating func noteItem(_ wait: UInt64?, of band: Band) {
+      if band >= .default, let wait { oldestUrgentItem = max(oldestUrgentItem ?? 0, wait) }
+    }
 
     mutating func note(_ lane: UInt64?, of band: Band) {
       guard let lane else { return }
@@ -103,6 +107,8 @@ extension Monitor {
     found.note(laneWait, of: worker.bandInLocalQueue(.lanes))
     if laneWait ?? 0 >= Self.longestLocalWait { moveOldestLane(of: worker, in: pool) }
     let items = worker.localQueue(.items).counts
+    let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
+    found.noteItem(itemWait, of: worker.bandInLocalQueue(.items))
     found.items.came &+= items.came
     found.items.went &+= items.went
     if pool.configuration.hasEffects, let thread = worker.thread,
@@ -177,9 +183,7 @@ extension Monitor {
       found.items.went &+= items.went
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
-      if band >= .default, let oldestItem {
-        found.oldestUrgentItem = max(found.oldestUrgentItem ?? 0, oldestItem)
-      }
+      found.noteItem(oldestItem, of: band)
       if oldestItem ?? 0 >= InjectorTurn.overdueNanoseconds {
         overdue.insert(InjectorSet(itemsKey))
       }
@@ -268,9 +272,12 @@ extension Monitor {
         found.bandsWaiting & bit != 0 && found.bandsAtWork & bit == 0
         && found.bandsAtWork >> (band.rawValue + 1) != 0
       let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
-      let most = Pool.starvedRounds(of: band)
-      looks.starved[Int(band.rawValue)] = rounds % most
-      if rounds == most { pool.boost(band) }
+      looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
+      if rounds == Pool.starvedRounds {
+        pool.boost(band)
+      } else if band >= .default, rounds > 0, rounds % Pool.unusedRounds == 0 {
+        pool.boostIfUnused(band)
+      }
     }
   }
 }

@@ -135,10 +135,10 @@ final class Monitor: @unchecked Sendable {
     pool.beyondWidth.store(0, ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
-    // `lanesOvercommit`, `restingLanes` and `lanesBehindItems` stay: the lanes that were overdue
-    // probably still run, those that come will probably rest, or wait behind items, as the last
-    // ones did, and the next lane should not wait for a look. The next look decides anew, and a
-    // lane that follows the last one asks for it.
+    // `lanesOvercommit`, `restingLanes`, `lanesBehindItems` and `itemsBehindLanes` stay: the lanes
+    // that were overdue probably still run, and what comes will probably rest, or wait behind other
+    // work, as the last ones did, and should not wait for a look. The next look decides anew, and
+    // what follows the last one asks for it.
     // sequentiallyConsistent: the pair of Pool+Park.swift again. A submitter publishes work and
     // reads the mode; we set the mode and check for work. `workersToStart` likewise: its lock
     // orders the append before our look, or our mode before the submitter's watch(). And so does a

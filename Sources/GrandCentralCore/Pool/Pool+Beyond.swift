@@ -19,10 +19,11 @@ extension Pool {
       isStressed ? WorkKind.firstUnderStress(atPick: pick) : WorkKind.first(atPick: pick)
     let first = isStressed ? .lanes : turn
     if worker.starvedTurn != nil, let node = takeStarved(first: first, for: worker) { return node }
-    if mayTakeBehindLanes(except: worker), let node = takeItemBehindLanes(for: worker) {
-      return node
-    }
-    if beyond <= workersForLanes {
+    let besideItems = itemsBehindLanes.load(ordering: .relaxed)
+    if besideItems, let node = takeBehindLanes(atPick: pick, for: worker) { return node }
+    // The workers with items are beside those for lanes.
+    let others = besideItems ? min(width.load(ordering: .relaxed), itemsAtWork(except: worker)) : 0
+    if beyond <= workersForLanes + others {
       if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {
         worker.tookOverdueLane = true
@@ -82,7 +83,7 @@ extension Pool {
   }
 
   /// Takes an item of class default or above, whatever the lanes: see ItemsBehindLanes.
-  private func takeItemBehindLanes(for worker: Worker) -> WorkNode? {
+  func takeItemBehindLanes(for worker: Worker) -> WorkNode? {
     let victim = mostUrgentLocalQueues(for: worker).items
     let injected = hints.waiting.highestBand(of: .items)
     let band = max(worker.bandInLocalQueue(.items), injected, victim.band)

@@ -16,7 +16,7 @@
 // it gets one extra worker for one item, and for those that the worker begins in the next two
 // milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
 // and short ones fast enough that a log or a queue of clean-ups does not grow without end. From
-// default up, the first of them waits for about two milliseconds. Besides,
+// default up, a class that has no worker at all gets one after two looks. Besides,
 // workers that the allowance covers now and then take waiting work in turn (Pool+Take), regardless
 // of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
@@ -46,9 +46,11 @@ struct StarvedTurn {
 
 extension Pool {
   /// Looks in a row at which a class has work and no worker before it gets its own worker. 100 ms:
-  /// a user does not notice it, and work below default can wait that long. Other work waits for
-  /// two: that what runs has a higher class is often no choice of the program (LaneTurn).
-  static func starvedRounds(of band: Band) -> Int { band < .default ? 100 : 2 }
+  /// a user does not notice it, and work below default can wait that long.
+  static var starvedRounds: Int { 100 }
+  /// The same for a class from default up of which none is at work or blocked: that what runs has a
+  /// higher class is often no choice of the program (LaneTurn).
+  static var unusedRounds: Int { 2 }
 
   /// The workers admitted beyond the allowance for the most urgent work in the injectors.
   func extraForUrgent() -> Int {
@@ -93,6 +95,19 @@ extension Pool {
       return true
     }
     return count
+  }
+
+  /// Whether another worker is in a lane of `band`, counted or not.
+  func hasLaneAtWork(in band: Band, except self: Worker) -> Bool {
+    var isFound = false
+    forEachWorker { worker in
+      isFound =
+        worker !== self && worker.isInLane.load(ordering: .relaxed)
+        && worker.visibleBand.load(ordering: .relaxed) == band.rawValue
+        && worker.status.load(ordering: .relaxed) != .away
+      return !isFound
+    }
+    return isFound
   }
 
   /// The number of active workers in a band below `band`.

@@ -78,7 +78,7 @@ extension Pool {
   /// The calling worker's local queue for nodes of that kind and band; `nil` for another thread, if
   /// the worker runs in another band, if one in a lower band must see the nodes, for lanes that may
   /// need a thread of the reserve, one beyond the allowance or that of a worker whose lane gives
-  /// way, or for items that a worker of the reserve will not take.
+  /// way, or for items that a worker of the reserve will not take, or one in a long lane only late.
   @inline(__always)
   private func localQueue(for key: InjectorKey, on thread: ThreadContext) -> LocalQueue? {
     guard let worker = thread.pointee.worker else { return nil }
@@ -87,7 +87,7 @@ extension Pool {
       // For this pool, a worker of another pool is an ordinary thread.
       guard worker.pool === self, !hasWorkersBelow(key.band),
         key.kind == .items
-          ? !worker.isInReserve
+          ? !worker.isInReserve && !showsItems(of: worker)
           : !hasFirstThreads && !showsLanes(of: worker) && !gc_gives_way(thread)
       else { return nil }
       if worker.band != key.band {
@@ -197,7 +197,7 @@ extension Pool {
         let more = lanesAtOnce(for: key.band)
         allowed += more
         needsLook = overcommits || more > 0
-      } else if key.band >= .default, mayTakeBehindLanes() {
+      } else if key.band >= .default, !isStressedBehindLanes, mayTakeBehindLanes() {
         allowed = max(allowed, mostBehindLanes)
         needsLook = true
       }

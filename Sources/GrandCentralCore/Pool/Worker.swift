@@ -171,6 +171,7 @@ final class Worker: @unchecked Sendable {
   var lastNamedPick: UInt32 = 0
   var record = GrowthPolicy.Record()
   var laneWait = WaitClock()
+  var itemWait = WaitClock()
   var lastLook = LastLook()
 
   /// The thread that the monitor last saw with this record, the time, and its CPU time so far.

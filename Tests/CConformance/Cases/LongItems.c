@@ -1,27 +1,28 @@
-// Items of global queues beside items that take 5 ms each, as of image filters or parsers.
+// Brief items beside items that take some milliseconds each, as of image filters or parsers.
 #define _GNU_SOURCE
 #include "../Check.h"
 
 #include <sched.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 21, BURST = 16, ITEM_NANOSECONDS = 5000000, DEFAULT_CLASS = 0x15 };
+enum { ROUNDS = 21, BURST = 16, DEFAULT_CLASS = 0x15, MILLISECOND = 1000000 };
 
 static atomic_int is_over;
 static atomic_long ended;
+static latch last;
 
 typedef struct chain {
   dispatch_queue_t queue;
-  latch *last;
+  int milliseconds;
 } chain;
 
 static void compute_again(void *context) {
   chain *one = context;
-  int64_t end = monotonic_now() + ITEM_NANOSECONDS;
+  int64_t end = monotonic_now() + one->milliseconds * (int64_t)MILLISECOND;
   while (monotonic_now() < end) {}
   atomic_fetch_add(&ended, 1);
   if (atomic_load(&is_over)) {
-    latch_down(one->last);
+    latch_down(&last);
   } else {
     dispatch_async_f(one->queue, one, compute_again);
   }
@@ -40,25 +41,29 @@ static int cpus(void) {
   return CPU_COUNT(&set) < 64 ? CPU_COUNT(&set) : 64;
 }
 
-// Bursts of brief items do not wait until each CPU has run some of the long ones. Each chain has
-// its own queue, or all are on `shared`.
-static void expect_bursts(dispatch_queue_attr_t attributes, dispatch_queue_t shared) {
-  int count = 2 * cpus();
-  static chain all[128];
-  latch last = LATCH(count);
-  for (int n = 0; n < count; n++) {
+static chain all[256];
+static int chains;
+
+// Each has its own queue, or all are on `shared`.
+static void begin_chains(
+  int count, int milliseconds, dispatch_queue_attr_t attributes, dispatch_queue_t shared) {
+  for (int n = 0; n < count; n++, chains++) {
     dispatch_queue_t queue = shared ? shared : dispatch_queue_create("filter", attributes);
-    all[n] = (chain){.queue = queue, .last = &last};
-    dispatch_async_f(queue, &all[n], compute_again);
+    all[chains] = (chain){.queue = queue, .milliseconds = milliseconds};
+    dispatch_async_f(queue, &all[chains], compute_again);
   }
+}
+
+// Bursts of brief items on `queue` do not wait until each CPU has run some of the long ones.
+static void expect_bursts(dispatch_queue_t queue) {
   long waited[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
     // A burst comes when the filters are at work.
     long seen = atomic_load(&ended);
-    while (atomic_load(&ended) < seen + count) usleep(1000);
+    while (atomic_load(&ended) < seen + chains) usleep(1000);
     seen = atomic_load(&ended);
     dispatch_group_t burst = dispatch_group_create();
-    for (int n = 0; n < BURST; n++) dispatch_group_async_f(burst, global_queue(), NULL, nothing);
+    for (int n = 0; n < BURST; n++) dispatch_group_async_f(burst, queue, NULL, nothing);
     CHECK(dispatch_group_wait(burst, DISPATCH_TIME_FOREVER) == 0);
     waited[round] = atomic_load(&ended) - seen;
     dispatch_release(burst);
@@ -66,18 +71,43 @@ static void expect_bursts(dispatch_queue_attr_t attributes, dispatch_queue_t sha
   atomic_store(&is_over, 1);
   latch_wait(&last);
   qsort(waited, ROUNDS, sizeof waited[0], by_size);
-  CHECK(waited[ROUNDS / 2] <= 2 * count);
+  CHECK(waited[ROUNDS / 2] <= 2 * chains);
+}
+
+static dispatch_queue_attr_t of_default_class(void) {
+  return dispatch_queue_attr_make_with_qos_class(NULL, DEFAULT_CLASS, 0);
 }
 
 CASE(bursts_do_not_wait_for_long_items_of_serial_queues) {
-  expect_bursts(dispatch_queue_attr_make_with_qos_class(NULL, DEFAULT_CLASS, 0), NULL);
+  last = (latch)LATCH(2 * cpus());
+  begin_chains(2 * cpus(), 5, of_default_class(), NULL);
+  expect_bursts(global_queue());
 }
 
 // What the main thread submits is user-initiated.
 CASE(bursts_do_not_wait_for_long_items_that_the_main_thread_submitted) {
-  expect_bursts(NULL, NULL);
+  last = (latch)LATCH(2 * cpus());
+  begin_chains(2 * cpus(), 5, NULL, NULL);
+  expect_bursts(global_queue());
 }
 
 CASE(bursts_do_not_wait_for_long_items_of_a_concurrent_queue) {
-  expect_bursts(NULL, concurrent_queue());
+  last = (latch)LATCH(2 * cpus());
+  begin_chains(2 * cpus(), 5, NULL, concurrent_queue());
+  expect_bursts(global_queue());
+}
+
+static void *ask(void *queue) {
+  expect_bursts(queue);
+  return NULL;
+}
+
+// Items of its class always run, and the lanes that run are of a higher one: another thread asks.
+CASE(a_serial_queue_does_not_wait_for_long_items_on_either_side) {
+  last = (latch)LATCH(2 * cpus());
+  begin_chains(cpus(), 2, NULL, NULL);
+  begin_chains(cpus(), 20, NULL, global_queue());
+  pthread_t client;
+  CHECK(pthread_create(&client, NULL, ask, serial_queue()) == 0);
+  CHECK(pthread_join(client, NULL) == 0);
 }

@@ -72,13 +72,13 @@ import Testing
     }
   }
 
-  @Test func `may have the width for a second`() {
+  @Test func `may have three times the width for a second`() {
     var lanes = LanesBehindItems()
     lanes.note(false, at: 1)
     #expect(lanes.count(width: 4, at: 1) == 0)
     lanes.note(true, at: 1)
     lanes.note(false, at: 2)
-    #expect(lanes.count(width: 4, at: LanesBehindItems.nanoseconds) == 4)
+    #expect(lanes.count(width: 4, at: LanesBehindItems.nanoseconds) == 12)
     #expect(lanes.count(width: 4, at: 1 + LanesBehindItems.nanoseconds) == 0)
   }
 

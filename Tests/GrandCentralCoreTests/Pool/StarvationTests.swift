@@ -85,19 +85,12 @@ import Testing
     // A worker that takes the last node leaves the mark, and takes nodes of its own band from then
     // on.
     pool.markWaiting(InjectorKey(kind: kind, band: .utility))
-    for _ in 0..<2 * Pool.starvedRounds(of: .utility) {
+    for _ in 0..<2 * Pool.starvedRounds {
       worker.picks.wrappingAdd(1, ordering: .relaxed)
       pool.monitor.look(at: pool, hasWork: true)
     }
     #expect(requests.now == 0)
     #expect(pool.injectorHints.load(ordering: .relaxed) == 0)
-  }
-
-  /// What the main thread submits is user-initiated, and often no choice of the program.
-  @Test func `gets a worker after two looks if it is default or above, and after many if not`() {
-    for band in Band.allCases where band != .unspecified {
-      #expect(Pool.starvedRounds(of: band) == (band < .default ? 100 : 2))
-    }
   }
 
   @Test func `of one kind runs though the other kind never ends`() {
