@@ -64,8 +64,8 @@ struct LaneTurn {
 }
 
 extension Pool {
-  /// Sends a worker to `band` if none is there, blocked or on its way, and as many as the width
-  /// have not been sent already: on a loaded machine a worker may take long to begin.
+  /// Sends a worker to `band` if none is there, blocked or on its way, and not too many are active
+  /// already: on a loaded machine a worker may take long to begin. The monitor, and drains.
   // relaxed: hints. Threads that look at the same time may send one each.
   func boostIfUnused(_ band: Band) {
     let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
