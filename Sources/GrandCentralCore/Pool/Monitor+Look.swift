@@ -275,7 +275,7 @@ extension Monitor {
       looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
       if rounds == Pool.starvedRounds {
         pool.boost(band)
-      } else if band >= .default, rounds > 0, rounds % Pool.unusedRounds == 0 {
+      } else if band >= .default, rounds > 0, rounds % Pool.unusedRounds == 0, pool.hasThread {
         pool.boostIfUnused(band)
       }
     }

@@ -52,6 +52,13 @@ extension Pool {
   /// higher class is often no choice of the program (LaneTurn).
   static var unusedRounds: Int { 2 }
 
+  /// Whether a thread is idle, or may be made for work that waits behind other kinds. So this early
+  /// turn takes none of the reserve, and many items that sleep get few threads by it.
+  var hasThread: Bool {
+    let seen = state.load(ordering: .relaxed)
+    return seen.idle > 0 || seen.threads < maxThreads(upTo: threadsBehindOthers)
+  }
+
   /// The workers admitted beyond the allowance for the most urgent work in the injectors.
   func extraForUrgent() -> Int {
     // Usually all work is of one class, and there is nothing to count.
