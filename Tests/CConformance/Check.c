@@ -71,6 +71,20 @@ bool latch_is_open(latch *one) {
 
 void open_latch(void *one) { latch_down(one); }
 
+void progress_add(progress *one) {
+  if (atomic_fetch_add(&one->count, 1) >= atomic_load(&one->awaited)) {
+    latch *now = atomic_exchange(&one->passed, NULL);
+    if (now) latch_down(now);
+  }
+}
+
+void progress_await(progress *one, long more) {
+  latch passed = LATCH(1);
+  atomic_store(&one->awaited, atomic_load(&one->count) + more);
+  atomic_store(&one->passed, &passed);
+  latch_wait(&passed);
+}
+
 void journal_add(journal *one, int entry) {
   pthread_mutex_lock(&one->mutex);
   if (one->count >= (int)(sizeof one->entries / sizeof *one->entries))

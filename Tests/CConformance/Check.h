@@ -88,6 +88,14 @@ bool latch_is_open(latch *one);
 // Counts the latch `one` down; a work function for items that need no other context.
 void open_latch(void *one);
 
+// Counts items that continue without end. One thread may wait for the next `more` of them.
+typedef struct progress {
+  atomic_long count, awaited;
+  _Atomic(latch *) passed;
+} progress;
+void progress_add(progress *one);
+void progress_await(progress *one, long more);
+
 // A list of events, in the order in which they happened.
 typedef struct journal {
   pthread_mutex_t mutex;

@@ -16,9 +16,9 @@
 // it gets one extra worker for one item, and for those that the worker begins in the next two
 // milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
 // and short ones fast enough that a log or a queue of clean-ups does not grow without end. From
-// default up, a class that has no worker at all gets one after two looks. Besides,
-// workers that the allowance covers now and then take waiting work in turn (Pool+Take), regardless
-// of class: a class gets about one of 1,200 picks of each worker.
+// default up, a class that has no worker at all gets one after two looks in which work began.
+// Besides, workers that the allowance covers now and then take waiting work in turn (Pool+Take),
+// regardless of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
 
 /// The turn of a worker that the monitor has sent for work of a starved class. It begins when the

@@ -208,28 +208,13 @@ CASE(items_know_the_overcommitting_queue_that_they_are_on) {
 
 // MARK: Chains: no item lasts, and no queue becomes idle
 
-// The number of items that have run in all chains, and what the item of that number opens.
-static atomic_long links, awaited_link;
-static _Atomic(latch *) awaited;
-
-static void note_link(void) {
-  if (atomic_fetch_add(&links, 1) >= atomic_load(&awaited_link)) {
-    latch *now = atomic_exchange(&awaited, NULL);
-    if (now) latch_down(now);
-  }
-}
-
-static void await_links(long count) {
-  latch passed = LATCH(1);
-  atomic_store(&awaited_link, atomic_load(&links) + count);
-  atomic_store(&awaited, &passed);
-  latch_wait(&passed);
-}
+// The items that have run in all chains.
+static progress links;
 
 static void compute_and_submit(void *queue) {
   int64_t end = monotonic_now() + 20000;
   while (monotonic_now() < end) {}
-  note_link();
+  progress_add(&links);
   if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, compute_and_submit);
 }
 
@@ -240,7 +225,7 @@ static void expect_probes_beside_chains(void) {
     dispatch_async_f(queue, &came, open_latch);
     latch_wait(&came);
     // The next probe comes when the workers are deep in the chains again.
-    await_links(300);
+    progress_await(&links, 300);
   }
   atomic_store(&is_over, 1);
 }
@@ -390,7 +375,7 @@ CASE(a_queue_that_is_resumed_answers_all_threads) {
 
 static void sleep_and_submit(void *queue) {
   usleep(3000);
-  note_link();
+  progress_add(&links);
   if (!atomic_load(&is_over)) dispatch_async_f(queue, queue, sleep_and_submit);
 }
 
@@ -405,12 +390,12 @@ static void expect_few_before_each(dispatch_queue_t queue) {
   long before_all = 0;
   for (int n = 0; n < PROBES; n++) {
     // The probe comes when all of them are at work again.
-    await_links(SLEEPERS);
+    progress_await(&links, SLEEPERS);
     latch came = LATCH(1);
-    long before = atomic_load(&links);
+    long before = atomic_load(&links.count);
     dispatch_async_f(queue, &came, open_latch);
     latch_wait(&came);
-    before_all += atomic_load(&links) - before;
+    before_all += atomic_load(&links.count) - before;
   }
   atomic_store(&is_over, 1);
   CHECK(before_all < PROBES * FEW);

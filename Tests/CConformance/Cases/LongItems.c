@@ -8,7 +8,7 @@
 enum { ROUNDS = 21, BURST = 16, DEFAULT_CLASS = 0x15, MILLISECOND = 1000000 };
 
 static atomic_int is_over;
-static atomic_long ended;
+static progress ended;
 static latch last;
 
 typedef struct chain {
@@ -20,7 +20,7 @@ static void compute_again(void *context) {
   chain *one = context;
   int64_t end = monotonic_now() + one->milliseconds * (int64_t)MILLISECOND;
   while (monotonic_now() < end) {}
-  atomic_fetch_add(&ended, 1);
+  progress_add(&ended);
   if (atomic_load(&is_over)) {
     latch_down(&last);
   } else {
@@ -59,13 +59,12 @@ static void expect_bursts(dispatch_queue_t queue) {
   long waited[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
     // A burst comes when the filters are at work.
-    long seen = atomic_load(&ended);
-    while (atomic_load(&ended) < seen + chains) usleep(1000);
-    seen = atomic_load(&ended);
+    progress_await(&ended, chains);
+    long before = atomic_load(&ended.count);
     dispatch_group_t burst = dispatch_group_create();
     for (int n = 0; n < BURST; n++) dispatch_group_async_f(burst, queue, NULL, nothing);
     CHECK(dispatch_group_wait(burst, DISPATCH_TIME_FOREVER) == 0);
-    waited[round] = atomic_load(&ended) - seen;
+    waited[round] = atomic_load(&ended.count) - before;
     dispatch_release(burst);
   }
   atomic_store(&is_over, 1);

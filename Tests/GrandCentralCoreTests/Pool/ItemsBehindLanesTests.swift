@@ -28,15 +28,10 @@ import Testing
     #expect(!items.isOn(at: 4 + Self.second), "it had ended")
   }
 
-  /// A pool of width 1 whose only active worker is in a lane that ends with the latch.
+  /// A pool whose only active worker is in a lane that ends with the latch.
   private func poolInLane(until isOver: Latch) -> Pool {
-    let pool = Pool.own(width: 1, threads: 4, isWatched: false)
-    let begun = Latch()
-    pool.submit(.lanes, band: .userInitiated) {
-      begun.open()
-      _ = isOver.wait()
-    }
-    #expect(begun.wait())
+    let pool = Pool.occupied(by: .lanes, band: .userInitiated, until: isOver)
+    pool.itemsBehindLanes.store(true, ordering: .relaxed)
     return pool
   }
 
@@ -45,7 +40,6 @@ import Testing
   func `get a worker at once, also in a lower class`(isHandedOver: Bool) throws {
     let isOver = Latch()
     let pool = poolInLane(until: isOver)
-    pool.itemsBehindLanes.store(true, ordering: .relaxed)
     for _ in 1...20 {
       // Each worker takes all that wait.
       let items = Latch(8)
@@ -66,7 +60,6 @@ import Testing
   @Test func `get as many workers as the width`() {
     let isOver = Latch()
     let pool = poolInLane(until: isOver)
-    pool.itemsBehindLanes.store(true, ordering: .relaxed)
     let (first, ended) = (Latch(), Latch())
     pool.submit {
       first.open()
@@ -85,7 +78,6 @@ import Testing
   @Test func `get none in a class below default`() {
     let isOver = Latch()
     let pool = poolInLane(until: isOver)
-    pool.itemsBehindLanes.store(true, ordering: .relaxed)
     let (low, other) = (Latch(), Latch())
     pool.submit(band: .utility) { low.open() }
     pool.submit { other.open() }

@@ -8,19 +8,9 @@ import Testing
   /// A worker beyond the allowance takes lanes, and items by turns only: one for each drain of a
   /// lane, however short. Consumers on a concurrent queue would fall behind their producers.
   @Test func `have a turn beyond the allowance, too`() throws {
-    let pool = Pool.own(width: 1, threads: 2, isWatched: false)
-    let (begun, isOver) = (Latch(), Latch())
-    pool.submit(.lanes) {
-      begun.open()
-      _ = isOver.wait()
-    }
-    #expect(begun.wait())
-    // Makes the second thread.
-    pool.restingLanes.store(1, ordering: .relaxed)
-    let first = Latch()
-    pool.submit(.lanes) { first.open() }
-    #expect(first.wait())
-    pool.restingLanes.store(0, ordering: .relaxed)
+    let isOver = Latch()
+    let pool = Pool.occupied(by: .lanes, until: isOver, threads: 2)
+    #expect(pool.makeSecondThread())
     pool.lanesBehindItems.store(1, ordering: .relaxed)
     var kinds: [WorkKind] = []
     // The turn lasts for 50 µs, so beside other load it may end too early.

@@ -93,19 +93,9 @@ import Testing
   /// worker.
   @Test(arguments: [true, false])
   func `get an idle worker at once`(isHandedOver: Bool) throws {
-    let pool = Pool.own(width: 1, threads: 4, isWatched: false)
-    let (begun, isOver) = (Latch(), Latch())
-    pool.submit {
-      begun.open()
-      _ = isOver.wait()
-    }
-    #expect(begun.wait())
-    // Makes the second thread.
-    pool.restingLanes.store(1, ordering: .relaxed)
-    let first = Latch()
-    pool.submit(.lanes) { first.open() }
-    #expect(first.wait())
-    pool.restingLanes.store(0, ordering: .relaxed)
+    let isOver = Latch()
+    let pool = Pool.occupied(by: .items, until: isOver)
+    #expect(pool.makeSecondThread())
     pool.lanesBehindItems.store(1, ordering: .relaxed)
     let item = Latch()
     pool.submit { item.open() }

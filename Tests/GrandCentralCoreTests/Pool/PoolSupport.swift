@@ -27,23 +27,48 @@ extension Pool {
   func submit(
     _ kind: WorkKind = .items, band: Band = .default, _ work: @escaping @Sendable () -> Void
   ) {
-    let thread = currentThread()
-    let node = NodeCache.take(thread)
+    submit(Self.node(kind, band, work), kind, band: band, from: currentThread())
+  }
+
+  private static func node(
+    _ kind: WorkKind, _ band: Band, _ work: @escaping @Sendable () -> Void
+  ) -> WorkNode {
+    let node = NodeCache.take(currentThread())
     node.putClosure(work)
     node.entry = WorkNode.closureEntry
     node.traits = WorkTraits(qos: PackedQoS(band: band))
     // A lane as an overcommitting global queue's items are.
     if kind == .lanes { node.traits.insert(.overcommit) }
-    submit(node, kind, band: band, from: thread)
+    return node
+  }
+
+  /// Makes a pool of width 1, without a monitor, whose only active worker runs work until the latch
+  /// opens.
+  static func occupied(
+    by kind: WorkKind, band: Band = .default, until isOver: Latch, threads: Int = 4
+  ) -> Pool {
+    let pool = own(width: 1, threads: threads, isWatched: false)
+    let begun = Latch()
+    pool.submit(kind, band: band) {
+      begun.open()
+      _ = isOver.wait()
+    }
+    _ = begun.wait()
+    return pool
+  }
+
+  /// Gives a pool that is occupied so a second thread, which becomes idle.
+  func makeSecondThread() -> Bool {
+    restingLanes.store(1, ordering: .relaxed)
+    let first = Latch()
+    submit(.lanes) { first.open() }
+    defer { restingLanes.store(0, ordering: .relaxed) }
+    return first.wait()
   }
 
   /// Submits work as a thread does that sees a searcher, which then stops.
   func submitBesideSearch(_ kind: WorkKind, _ work: @escaping @Sendable () -> Void) {
-    let node = NodeCache.take(currentThread())
-    node.putClosure(work)
-    node.entry = WorkNode.closureEntry
-    node.traits = WorkTraits(qos: PackedQoS(band: .default))
-    if kind == .lanes { node.traits.insert(.overcommit) }
+    let node = Self.node(kind, .default, work)
     let key = InjectorKey(kind: kind, band: .default)
     withInjector(key) { $0.push(node) }
     markWaiting(key)
