@@ -8,10 +8,8 @@ extension Monitor {
   struct Looks {
     var policy: GrowthPolicy?
     var lastNanoseconds: UInt64 = 0
-    /// By band: looks in a row that found work but no worker in that band.
-    var starved = [Int](repeating: 0, count: Band.allCases.count)
-    /// The same in which work began.
-    var unused = [Int](repeating: 0, count: Band.allCases.count)
+    /// By band.
+    var starvation = [Starvation](repeating: Starvation(), count: Band.allCases.count)
     /// By band: how long the oldest lane, or item, has waited in the injector.
     var laneWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
     var itemWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
@@ -92,7 +90,7 @@ extension Monitor {
       isTaken: found.items.went != itemsTaken, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
-    boostStarved(pool, found, hasProgress: policy.look.hasProgress)
+    boostStarved(pool, found, isBlocked: decision.isBlocked)
     if found.isOverdue { makeWay(in: pool) }
     return UInt64(max(0, used - usedBefore))
   }
@@ -266,22 +264,19 @@ extension Monitor {
   /// After so many looks at a lane, one a millisecond, a worker gives way to lanes that wait.
   private static var looksAtLane: Int { 4 }
 
-  /// Sends a worker to each class that has long had work and no worker while higher classes run.
-  private func boostStarved(_ pool: Pool, _ found: Found, hasProgress: Bool) {
+  /// Sends a worker to each class that has had work and no worker while higher classes run.
+  private func boostStarved(_ pool: Pool, _ found: Found, isBlocked: Bool) {
     for band in Band.allCases where band != .unspecified {
       let bit: UInt8 = 1 << band.rawValue
-      let isStarved =
-        found.bandsWaiting & bit != 0 && found.bandsAtWork & bit == 0
-        && found.bandsAtWork >> (band.rawValue + 1) != 0
-      let rounds = isStarved ? looks.starved[Int(band.rawValue)] + 1 : 0
-      looks.starved[Int(band.rawValue)] = rounds % Pool.starvedRounds
-      // While no work begins, what runs is blocked, and higher classes wait as well.
-      let unused = isStarved && hasProgress ? looks.unused[Int(band.rawValue)] + 1 : 0
-      looks.unused[Int(band.rawValue)] = unused % Pool.unusedRounds
-      if rounds == Pool.starvedRounds {
-        pool.boost(band)
-      } else if band >= .default, unused == Pool.unusedRounds, pool.hasThread {
-        pool.boostIfUnused(band)
+      let (waits, isAtWork) = (found.bandsWaiting & bit != 0, found.bandsAtWork & bit != 0)
+      let areHigher = found.bandsAtWork >> (band.rawValue + 1) != 0
+      let verdict = looks.starvation[Int(band.rawValue)].look(
+        at: band, isStarved: areHigher && waits && !isAtWork, isAtWork: areHigher && isAtWork,
+        isBlocked: isBlocked)
+      switch verdict {
+      case .none: break
+      case .turn: pool.boost(band)
+      case .earlyTurn: if pool.hasThread { pool.boostIfUnused(band) }
       }
     }
   }

@@ -12,11 +12,11 @@
 // The effect of a lower class on a higher one is bounded: at most the allowance of started items
 // compete with it for the CPUs, by the kernel's rules.
 // The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
-// it runs, while items above it do, for `starvedRounds` looks of the monitor (one a millisecond),
-// it gets one extra worker for one item, and for those that the worker begins in the next two
-// milliseconds (boostStarved, StarvedTurn). So each class starts at least ten items a second,
-// and short ones fast enough that a log or a queue of clean-ups does not grow without end. From
-// default up, a class that has no worker at all gets one after two looks in which work began.
+// it runs, while items above it do, for 100 looks of the monitor (one a millisecond), it gets one
+// extra worker for one item, and for those that the worker begins in the next two milliseconds
+// (Starvation, StarvedTurn). So each class starts at least ten items a second, and short ones fast
+// enough that a log or a queue of clean-ups does not grow without end. From utility up, a class
+// that has no worker at all gets one sooner.
 // Besides, workers that the allowance covers now and then take waiting work in turn (Pool+Take),
 // regardless of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
@@ -45,13 +45,6 @@ struct StarvedTurn {
 }
 
 extension Pool {
-  /// Looks in a row at which a class has work and no worker before it gets its own worker. 100 ms:
-  /// a user does not notice it, and work below default can wait that long.
-  static var starvedRounds: Int { 100 }
-  /// The same for a class from default up of which none is at work or blocked: that what runs has a
-  /// higher class is often no choice of the program (LaneTurn).
-  static var unusedRounds: Int { 2 }
-
   /// Whether a thread is idle, or may be made for work that waits behind other kinds. So this early
   /// turn takes none of the reserve, and many items that sleep get few threads by it.
   var hasThread: Bool {

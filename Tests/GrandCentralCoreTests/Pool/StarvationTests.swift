@@ -85,7 +85,7 @@ import Testing
     // A worker that takes the last node leaves the mark, and takes nodes of its own band from then
     // on.
     pool.markWaiting(InjectorKey(kind: kind, band: .utility))
-    for _ in 0..<2 * Pool.starvedRounds {
+    for _ in 0..<2 * Starvation.rounds {
       worker.picks.wrappingAdd(1, ordering: .relaxed)
       pool.monitor.look(at: pool, hasWork: true)
     }
@@ -109,4 +109,66 @@ import Testing
 extension Number {
   /// Waits until the number is at least `value`.
   fileprivate func waitFor(_ value: Int) -> Bool { eventually { now >= value } }
+}
+
+@Suite("The turns of a class that starves") struct StarvationTurnTests {
+  private typealias Look = (isStarved: Bool, isAtWork: Bool, isBlocked: Bool)
+  private static let starved: Look = (true, false, false)
+  private static let atWork: Look = (false, true, false)
+  private static let nothing: Look = (false, false, false)
+
+  /// The numbers of the looks, from 1, at which a turn and an early turn are due.
+  private func turns(
+    of band: Band, _ looks: [Look]
+  ) -> (turns: [Int], early: [Int]) {
+    var starvation = Starvation()
+    var due = (turns: [Int](), early: [Int]())
+    for (index, look) in looks.enumerated() {
+      switch starvation.look(
+        at: band, isStarved: look.isStarved, isAtWork: look.isAtWork, isBlocked: look.isBlocked)
+      {
+      case .none: break
+      case .turn: due.turns.append(index + 1)
+      case .earlyTurn: due.early.append(index + 1)
+      }
+    }
+    return due
+  }
+
+  @Test func `come after a hundred looks, for each class`() {
+    let blocked: Look = (true, false, true)
+    for band in Band.allCases where band != .unspecified {
+      let due = turns(of: band, Array(repeating: blocked, count: 201))
+      #expect(due.turns == [100, 200])
+      #expect(due.early == [])
+    }
+  }
+
+  @Test(arguments: [Band.utility, .default, .userInitiated])
+  func `come early while higher classes are not blocked`(band: Band) {
+    let blocked: Look = (true, false, true)
+    #expect(turns(of: band, [Self.starved, Self.starved]).early == [2])
+    #expect(turns(of: band, [Self.starved, Self.nothing, Self.starved]).early == [])
+    #expect(turns(of: band, [Self.starved, blocked, Self.starved, Self.starved]).early == [4])
+    #expect(turns(of: band, Array(repeating: Self.starved, count: 6)).early == [2, 4, 6])
+  }
+
+  @Test func `come early never for background`() {
+    #expect(turns(of: .background, Array(repeating: Self.starved, count: 99)).early == [])
+  }
+
+  /// Long work of utility gets about a tenth of a CPU so.
+  @Test func `are paid for by utility only`() {
+    let looks = [Self.atWork, Self.atWork] + Array(repeating: Self.starved, count: 21)
+    #expect(turns(of: .utility, looks).early == [22])
+    #expect(turns(of: .default, looks).early.first == 4)
+  }
+
+  /// An item of a second delays the class by no more than its turn does.
+  @Test func `are never further away than a turn`() {
+    let looks =
+      Array(repeating: Self.atWork, count: 1_000) + Array(repeating: Self.starved, count: 100)
+    let due = turns(of: .utility, looks)
+    #expect(due.turns == [1_100])
+  }
 }
