@@ -39,4 +39,6 @@ void *gc_reserve_memory(size_t bytes) {
   return mapped;
 }
 
+void gc_release_memory(void *start, size_t bytes) { madvise(start, bytes, MADV_DONTNEED); }
+
 void gc_wait_for_memory(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }

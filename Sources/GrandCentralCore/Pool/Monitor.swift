@@ -13,6 +13,8 @@ final class Monitor: @unchecked Sendable {
   let nextPreparation = Atomic<UInt64>(0)
   // Only the monitor thread uses these.
   var quietRounds = 0
+  /// When it last gave memory of free nodes back, in monotonic nanoseconds.
+  private var lastTrim: UInt64 = 0
   var looks = Looks()
   var restingLanes = RestingLanes()
   var lanesBehindItems = LanesBehindItems()
@@ -129,6 +131,9 @@ final class Monitor: @unchecked Sendable {
 
   /// Sleeps until watch() is called.
   func rest(_ pool: Pool) {
+    if pool.configuration.hasEffects {
+      trimNodes(keepAlive: pool.configuration.keepAliveNanoseconds)
+    }
     quietRounds = 0
     looks = Looks()
     pool.raisedThreads.store(0, ordering: .relaxed)
@@ -151,6 +156,14 @@ final class Monitor: @unchecked Sendable {
       return
     }
     sleep(pool)
+  }
+
+  /// Gives the memory of free nodes back, as a worker does that ends: in a busy program none may.
+  private func trimNodes(keepAlive: UInt64) {
+    let now = Clock.monotonicNanoseconds()
+    guard now &- lastTrim >= keepAlive else { return }
+    lastTrim = now
+    NodeCache.depot.trim()
   }
 
   func mark(_ worker: Worker, in pool: Pool) -> Bool {

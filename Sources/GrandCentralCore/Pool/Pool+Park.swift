@@ -134,7 +134,9 @@ extension Pool {
       if !thread.pointee.is_main { monitor.prepare(self) }
       switch retire(worker, thread) {
       // From here on another thread may own the record.
-      case .done: return false
+      case .done:
+        if configuration.hasEffects { NodeCache.depot.trim() }
+        return false
       case .needed:
         begin = Clock.monotonicNanoseconds()
         continue

@@ -3,7 +3,7 @@
 // chain of 64 nodes to the depot; an empty list takes at least as many from there, in the order of
 // their addresses. So a thread that only submits and one that only runs visit the depot once every
 // 64 items. A visit takes the depot's lock once.
-// Nodes are never freed: they are type-stable memory.
+// The memory of nodes is never unmapped: their type is stable.
 public import CGrandCentralLinux
 
 /// A cache of work nodes for each thread, with a depot that all threads share.

@@ -5,15 +5,17 @@
 // submitter and of both walks of the drain (over the pending list, over the private list) waits for
 // memory. Nodes in order are fetched by the processor before they are needed.
 // The lock guards the lists of regions and the headers of all regions. A node itself is accessed
-// without the lock, by the thread that has it: before its bit is set, or after it is cleared.
+// without the lock, by the thread that has it: before its bit is set, or after it is cleared. So a
+// thread that gives the memory of a page back to the kernel (`trim`) first takes its nodes.
 import CGrandCentralLinux
 
 final class NodeDepot: @unchecked Sendable {
   private let lock = Lock()
   /// The regions that may have free nodes, the one first in which nodes came back last.
   @Cell private var regions: NodeRegion? = nil
-  /// The region with unused pages.
+  /// The region with unused pages. The others follow it, as `older`.
   @Cell private var newest: NodeRegion? = nil
+  @Cell private var regionCount = 0
   private let hasReported = Atomic<Bool>(false)
 
   /// Takes a chain of `count` nodes.
@@ -57,6 +59,26 @@ final class NodeDepot: @unchecked Sendable {
     }
   }
 
+  /// Gives the memory of pages whose nodes are all free back to the kernel, if there are more than
+  /// a few regions. The next use of such a page costs a page fault for 64 nodes, so this is for
+  /// times when threads have nothing to do.
+  func trim() {
+    var next = lock.withLock { regionCount > Self.regionsKept ? newest : nil }
+    while let region = next {
+      let pages = lock.withLock {
+        next = region.older
+        return region.takeIdlePages()
+      }
+      if pages == 0 { continue }
+      // Another thread may find the depot empty meanwhile, and then makes a region of 128 KiB.
+      region.release(pages)
+      lock.withLock { for nodes in region.nodes(of: pages) { put(nodes) } }
+    }
+  }
+
+  /// So many regions may keep their memory: 1 MiB.
+  private static var regionsKept: Int { scaled(8, inModels: 0) }
+
   /// Calls `body` for each free node, and forgets them. For a model, which starts anew each time
   /// and keeps its own account of nodes.
   func forget(_ body: (WorkNode) -> Void = { _ in }) {
@@ -69,6 +91,7 @@ final class NodeDepot: @unchecked Sendable {
         }
       }
       newest = nil
+      regionCount = 0
     }
   }
 
@@ -109,7 +132,9 @@ final class NodeDepot: @unchecked Sendable {
   private func takeUnused() -> PageNodes? {
     if let nodes = newest?.takeUnused() { return nodes }
     guard let region = NodeRegion() else { return nil }
+    region.older = newest
     newest = region
+    regionCount += 1
     return region.takeUnused()
   }
 

@@ -1,6 +1,7 @@
-// Room: Work/NodeRegion. The memory of nodes: 128 KiB at a multiple of 128 KiB, never freed.
+// Room: Work/NodeRegion. The memory of nodes: 128 KiB at a multiple of 128 KiB, never unmapped.
 //   header   in place of the first nodes: a bit for each node that is free, a summary, links
-//   nodes    64 in each page. The kernel provides a page when a thread first takes its nodes
+//   nodes    64 in each page. The kernel provides a page when a thread first takes its nodes, and
+//            takes it back when all of them are free (NodeDepot.trim)
 // The address of a node leads to its region, and to its bit there. A bit is set while its node is
 // free and in no thread's list.
 // Invariant: the depot's lock guards the header.
@@ -55,7 +56,7 @@ struct NodeRegion {
   /// The number of nodes that the header takes the place of; in models a whole number of pages.
   static var headerNodes: Int {
     let unit = WorkNode.bytes * scaled(1, inModels: NodeCache.chainLength)
-    let bytes = pages * 8 + 16 + summaries * 8
+    let bytes = pages * 8 + 32 + summaries * 8
     return (bytes + unit - 1) / unit * unit / WorkNode.bytes
   }
 
@@ -84,7 +85,12 @@ struct NodeRegion {
   /// The free nodes of each page.
   private var masks: UnsafeMutablePointer<UInt64> { field(0, UInt64.self) }
   /// A bit for each page that has free nodes.
-  private var summary: UnsafeMutablePointer<UInt64> { field(Self.pages * 8 + 16, UInt64.self) }
+  private var summary: UnsafeMutablePointer<UInt64> { field(Self.pages * 8 + 32, UInt64.self) }
+  /// A bit for each page that has memory: its nodes were taken since the kernel provided it.
+  private var backed: UnsafeMutablePointer<UInt64> { field(Self.pages * 8 + 24, UInt64.self) }
+  private var made: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+    field(Self.pages * 8 + 16, UnsafeMutableRawPointer?.self)
+  }
   /// The number of pages that are full of the header, or whose nodes were taken once.
   private var used: UnsafeMutablePointer<UInt32> { field(Self.pages * 8 + 12, UInt32.self) }
   private var listed: UnsafeMutablePointer<UInt32> { field(Self.pages * 8 + 8, UInt32.self) }
@@ -102,6 +108,12 @@ struct NodeRegion {
   var next: NodeRegion? {
     get { link.pointee.map(NodeRegion.init(start:)) }
     nonmutating set { link.pointee = newValue?.start }
+  }
+
+  /// The region that was made before this one.
+  var older: NodeRegion? {
+    get { made.pointee.map(NodeRegion.init(start:)) }
+    nonmutating set { made.pointee = newValue?.start }
   }
 
   // MARK: Nodes
@@ -124,6 +136,7 @@ struct NodeRegion {
       summary[part] &= summary[part] - 1
       let mask = masks[page]
       masks[page] = 0
+      backed.pointee |= 1 << UInt64(page)
       return PageNodes(page: start + page * PageNodes.bytes, mask: mask)
     }
     return nil
@@ -134,9 +147,44 @@ struct NodeRegion {
     let page = Int(used.pointee)
     if page == Self.pages { return nil }
     used.pointee += 1
+    backed.pointee |= 1 << UInt64(page)
     let isFirst = page == Self.headerNodes / NodeCache.chainLength
     let before = isFirst ? Self.headerNodes % NodeCache.chainLength : 0
     let mask = PageNodes.all & PageNodes.all << UInt64(before)
     return PageNodes(page: start + page * PageNodes.bytes, mask: mask)
+  }
+
+  // MARK: Memory
+
+  /// Takes the pages that have memory and whose nodes are all free: a bit for each.
+  func takeIdlePages() -> UInt64 {
+    var idle: UInt64 = 0
+    for page in 0..<Self.pages where backed.pointee & 1 << UInt64(page) != 0 {
+      guard masks[page] == PageNodes.all else { continue }
+      masks[page] = 0
+      summary[page >> 6] &= ~(1 << UInt64(page & 63))
+      idle |= 1 << UInt64(page)
+    }
+    backed.pointee &= ~idle
+    return idle
+  }
+
+  /// Gives the memory of `pages` back to the kernel. Without the lock: the caller has their nodes.
+  func release(_ pages: UInt64) {
+    var left = pages
+    while left != 0 {
+      let first = left.trailingZeroBitCount
+      let count = (~(left >> UInt64(first))).trailingZeroBitCount
+      left &= count == 64 ? 0 : ~((1 << UInt64(count) - 1) << UInt64(first))
+      let memory = start + first * PageNodes.bytes
+      for index in 0..<count * NodeCache.chainLength { willWrite(memory + index * WorkNode.bytes) }
+      gc_release_memory(memory, count * PageNodes.bytes)
+    }
+  }
+
+  /// The nodes of `pages`, page by page.
+  func nodes(of pages: UInt64) -> some Sequence<PageNodes> {
+    (0..<Self.pages).lazy.filter { pages & 1 << UInt64($0) != 0 }
+      .map { PageNodes(page: start + $0 * PageNodes.bytes, mask: PageNodes.all) }
   }
 }

@@ -68,6 +68,59 @@ import Testing
     #expect(back.map(\.mask) == parts.map(\.mask))
   }
 
+  /// The pages of memory that the kernel provides for the regions, without their first pages.
+  private func backedPages(of regions: Set<UnsafeMutableRawPointer>) -> Int {
+    let page = PageNodes.bytes
+    return regions.reduce(0) { sum, region in
+      var states = [UInt8](repeating: 0, count: NodeRegion.bytes / page - 1)
+      #expect(mincore(region + page, NodeRegion.bytes - page, &states) == 0)
+      return sum + states.count { $0 & 1 != 0 }
+    }
+  }
+
+  @Test func `give the memory of pages back whose nodes are all free`() throws {
+    let depot = NodeDepot()
+    var chains: [(first: UnsafeMutableRawPointer, count: Int)] = []
+    let pages = NodeRegion.bytes / PageNodes.bytes
+    func take(_ count: Int) {
+      for _ in 0..<count { chains.append(depot.take()) }
+    }
+    func putAll() {
+      for chain in chains { depot.put(chain: chain.first, count: chain.count) }
+      chains = []
+    }
+    func regions() -> Set<UnsafeMutableRawPointer> {
+      Set(chains.map { NodeRegion(of: PageNodes(WorkNode($0.first))).start })
+    }
+    take(20 * pages)
+    let all = regions()
+    #expect(all.count == 20)
+    // The nodes of one page stay in use.
+    let used = chains.remove(at: 10 * pages + 5)
+    WorkNode(used.first).next = WorkNode(used.first)
+    putAll()
+    #expect(backedPages(of: all) == 20 * (pages - 1))
+    depot.trim()
+    #expect(backedPages(of: all) == 1)
+    #expect(WorkNode(used.first).next?.raw == used.first)
+    // The pages have their nodes again, and no region is made for them.
+    take(15 * pages)
+    #expect(regions().isSubset(of: all))
+    #expect(Set(chains.map(\.first)).count == chains.count)
+    #expect(!chains.contains { $0.first == used.first })
+    putAll()
+  }
+
+  @Test func `keep the memory of a few regions`() {
+    let depot = NodeDepot()
+    let chains = (0..<2 * NodeRegion.bytes / PageNodes.bytes).map { _ in depot.take() }
+    let regions = Set(chains.map { NodeRegion(of: PageNodes(WorkNode($0.first))).start })
+    for chain in chains { depot.put(chain: chain.first, count: chain.count) }
+    let before = backedPages(of: regions)
+    depot.trim()
+    #expect(backedPages(of: regions) == before)
+  }
+
   @Test func `are used again, the last one first`() {
     onOwnThread { thread in
       let first = NodeCache.take(thread)

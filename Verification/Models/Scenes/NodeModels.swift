@@ -82,6 +82,25 @@ extension Catalogue {
         }
         scene.finally { account.expectSound(more: taken[0].nodes + taken[1].nodes) }
       },
+      EngineModel("nodes: memory is given back beside a thread that takes nodes") { scene in
+        let account = NodeAccount(withChain: [])
+        let taken = Taken()
+        scene.thread("user") {
+          let thread = currentThread()
+          for _ in 0..<2 {
+            let node = NodeCache.take(thread)
+            node.entry = { _, _ in }
+            NodeCache.put(node, thread)
+            // Fills the page.
+            NodeCache.drain(thread)
+          }
+          let node = NodeCache.take(thread)
+          node.entry = { _, _ in }
+          taken.nodes.append(node)
+        }
+        scene.thread("trimmer") { NodeCache.depot.trim() }
+        scene.finally { account.expectSound(more: taken.nodes) }
+      },
       EngineModel("nodes: an ending thread returns all nodes") { scene in
         let account = NodeAccount(withChain: [1, 2])
         let taken = Taken()
