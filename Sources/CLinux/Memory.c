@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 // Of the leak checker, in a process that has one.
 void __lsan_register_root_region(const void *start, size_t bytes) __attribute__((weak));
@@ -39,6 +40,13 @@ void *gc_reserve_memory(size_t bytes) {
   return mapped;
 }
 
-void gc_release_memory(void *start, size_t bytes) { madvise(start, bytes, MADV_DONTNEED); }
+void gc_release_memory(void *start, size_t bytes) {
+  // madvise(2) rounds the length up, past the end of what the caller has.
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t first = ((uintptr_t)start + page - 1) & -page;
+  uintptr_t end = ((uintptr_t)start + bytes) & -page;
+  // EINVAL: the program has locked its memory, which it keeps then.
+  if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
+}
 
 void gc_wait_for_memory(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }

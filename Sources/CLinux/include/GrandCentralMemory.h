@@ -9,8 +9,9 @@
 // the leak checker reads it.
 void *_Nullable gc_reserve_memory(size_t bytes);
 
-// Gives the memory of whole pages of that back to the kernel, which provides it zeroed when it is
-// used again. Does nothing where the program has locked its memory.
+// Gives a part of such memory back to the kernel, which provides it zeroed when it is used again.
+// Keeps what is less than a page of the kernel, and all of it where the program has locked its
+// memory, mlockall(2).
 void gc_release_memory(void *_Nonnull start, size_t bytes);
 
 // Sleeps for 10 ms: until other threads may have given memory back.

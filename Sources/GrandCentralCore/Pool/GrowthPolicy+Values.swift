@@ -61,8 +61,6 @@ extension GrowthPolicy {
     var lanesWaitBehindItems = false
     /// Whether as many lanes as the width have long items, overdue ones included.
     var areLanesLong = false
-    /// Whether all workers were blocked.
-    var isBlocked = false
     /// Whether the active workers use the CPUs, so that more of them would only share these.
     var isScarce = false
     /// The number of workers to send now, one for each waiting lane or item, if there are threads.

@@ -90,9 +90,6 @@ struct GrowthPolicy {
     /// CPUs are scarce while as many workers as the width are busy, and all workers together use
     /// 1/scarceShare of the width.
     var scarceShare: UInt64 = 2
-    /// All workers are blocked in a look if no work began, and they used less than 1/blockedShare
-    /// of a CPU.
-    var blockedShare: UInt64 = 16
     /// How long the oldest lane waits before workers come beyond the allowance.
     var maxLaneWait: UInt64 = 2_000_000
     /// Nodes that use so much CPU time in the mean are long: twice the turn of a lane (LaneTurn).
@@ -256,7 +253,6 @@ struct GrowthPolicy {
     decision.lanesWaitBehindItems =
       (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait
       && look.longItems + look.longLanes >= books.width
-    decision.isBlocked = !look.hasProgress && look.used * thresholds.blockedShare < elapsed
     decision.areLanesLong = look.longLanes + look.overdueLanes >= books.width
     if laneWaits {
       decision.lanesToSend = min(

@@ -28,8 +28,9 @@ extension Pool {
   /// Whether one more worker may take an item of class default or above beside the lanes.
   func mayTakeBehindLanes(except own: Worker? = nil) -> Bool {
     // relaxed, both: hints. Workers that look at the same time do not count each other.
-    itemsBehindLanes.load(ordering: .relaxed)
-      && itemsAtWork(except: own) < width.load(ordering: .relaxed)
+    guard itemsBehindLanes.load(ordering: .relaxed) else { return false }
+    let width = width.load(ordering: .relaxed)
+    return itemsAtWork(except: own, upTo: width) < width
   }
 
   /// The number of active workers at which no further one is woken for such an item.

@@ -11,7 +11,7 @@
 //   - If work of a lower class from default up waits, and none of that class runs, the drain sends
 //     it a worker beyond the allowance, as the monitor does later for all classes (Pool+Classes).
 //     Such a class is often not the program's choice: what the main thread submits is
-//     user-initiated. Classes below default are for work that can wait.
+//     user-initiated. Classes below default wait for the monitor (Starvation).
 // The drainer reads no clock while nothing waits. What waits in the injectors it sees before each
 // item, in one word; what waits in its own local queues, before every eighth.
 import CGrandCentralLinux
@@ -65,17 +65,19 @@ struct LaneTurn {
 
 extension Pool {
   /// Sends a worker to `band` if none is there, blocked or on its way, and not too many are active
-  /// already: on a loaded machine a worker may take long to begin. The monitor, and drains.
+  /// already: on a loaded machine a worker may take long to begin. The monitor, and drains. Returns
+  /// whether a worker was sent.
   // relaxed: hints. Threads that look at the same time may send one each.
-  func boostIfUnused(_ band: Band) {
+  @discardableResult
+  func boostIfUnused(_ band: Band) -> Bool {
     let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
     let seen = state.load(ordering: .relaxed)
     // A worker that was sent searches until it begins. Lanes that rest count as active until a
     // look finds them.
     guard workers == 0, seen.searching == 0,
       seen.active < mostBehindLanes || lanesRest
-    else { return }
-    boost(band)
+    else { return false }
+    return boost(band)
   }
 
   /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,

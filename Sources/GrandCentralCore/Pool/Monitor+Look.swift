@@ -90,7 +90,7 @@ extension Monitor {
       isTaken: found.items.went != itemsTaken, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
-    boostStarved(pool, found, isBlocked: decision.isBlocked)
+    boostStarved(pool, found, isScarce: decision.isScarce)
     if found.isOverdue { makeWay(in: pool) }
     return UInt64(max(0, used - usedBefore))
   }
@@ -264,19 +264,23 @@ extension Monitor {
   /// After so many looks at a lane, one a millisecond, a worker gives way to lanes that wait.
   private static var looksAtLane: Int { 4 }
 
-  /// Sends a worker to each class that has had work and no worker while higher classes run.
-  private func boostStarved(_ pool: Pool, _ found: Found, isBlocked: Bool) {
-    for band in Band.allCases where band != .unspecified {
-      let bit: UInt8 = 1 << band.rawValue
+  /// Sends a worker to each class that has had work and no worker while higher classes run. Higher
+  /// ones first: after one early turn the others wait until its worker has begun.
+  private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool) {
+    for band in Band.allCases.reversed() where band != .unspecified {
+      let (index, bit) = (Int(band.rawValue), UInt8(1) << band.rawValue)
       let (waits, isAtWork) = (found.bandsWaiting & bit != 0, found.bandsAtWork & bit != 0)
       let areHigher = found.bandsAtWork >> (band.rawValue + 1) != 0
-      let verdict = looks.starvation[Int(band.rawValue)].look(
-        at: band, isStarved: areHigher && waits && !isAtWork, isAtWork: areHigher && isAtWork,
-        isBlocked: isBlocked)
+      let verdict = looks.starvation[index].look(
+        at: band, isStarved: areHigher && waits && !isAtWork,
+        isCharged: areHigher && isAtWork && isScarce)
       switch verdict {
       case .none: break
       case .turn: pool.boost(band)
-      case .earlyTurn: if pool.hasThread { pool.boostIfUnused(band) }
+      case .earlyTurn:
+        if pool.hasThread && pool.boostIfUnused(band) {
+          looks.starvation[index].hadEarlyTurn(of: band)
+        }
       }
     }
   }

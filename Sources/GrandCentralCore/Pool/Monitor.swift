@@ -131,6 +131,7 @@ final class Monitor: @unchecked Sendable {
 
   /// Sleeps until watch() is called.
   func rest(_ pool: Pool) {
+    // The pool of the process.
     if pool.configuration.hasEffects {
       trimNodes(keepAlive: pool.configuration.keepAliveNanoseconds)
     }
@@ -158,13 +159,16 @@ final class Monitor: @unchecked Sendable {
     sleep(pool)
   }
 
-  /// Gives the memory of free nodes back, as a worker does that ends: in a busy program none may.
+  /// Gives memory of free nodes back, as a worker does that ends: in a busy program none may. A
+  /// part at a time, for less than a millisecond: work that comes meanwhile waits for this thread.
   private func trimNodes(keepAlive: UInt64) {
     let now = Clock.monotonicNanoseconds()
     guard now &- lastTrim >= keepAlive else { return }
     lastTrim = now
-    NodeCache.depot.trim()
+    NodeCache.depot.trim(atMost: Self.regionsInTrim)
   }
+
+  private static var regionsInTrim: Int { 32 }
 
   func mark(_ worker: Worker, in pool: Pool) -> Bool {
     // acquiring: acquires the count of comeBack(), from which this subtracts the worker.

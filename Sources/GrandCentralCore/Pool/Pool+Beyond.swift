@@ -22,7 +22,8 @@ extension Pool {
     let besideItems = itemsBehindLanes.load(ordering: .relaxed)
     if besideItems, let node = takeBehindLanes(atPick: pick, for: worker) { return node }
     // The workers with items are beside those for lanes.
-    let others = besideItems ? min(width.load(ordering: .relaxed), itemsAtWork(except: worker)) : 0
+    let width = width.load(ordering: .relaxed)
+    let others = besideItems ? itemsAtWork(except: worker, upTo: width) : 0
     if beyond <= workersForLanes + others {
       if turn == .items, let node = takeBesideLanes(for: worker, isBeyond: true) { return node }
       if let node = takeOverdueLane(for: worker) {
@@ -78,7 +79,8 @@ extension Pool {
     let injected = waiting.highestBand(of: .items)
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
-    if isBeyond && 2 * itemsAtWork(except: worker) >= width.load(ordering: .relaxed) { return nil }
+    let most = (width.load(ordering: .relaxed) + 1) / 2
+    if isBeyond && itemsAtWork(except: worker, upTo: most) >= most { return nil }
     return takeItem(of: band, victims.items, for: worker)
   }
 

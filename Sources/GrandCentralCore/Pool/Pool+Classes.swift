@@ -45,8 +45,8 @@ struct StarvedTurn {
 }
 
 extension Pool {
-  /// Whether a thread is idle, or may be made for work that waits behind other kinds. So this early
-  /// turn takes none of the reserve, and many items that sleep get few threads by it.
+  /// Whether a thread is idle, or may be made for work that waits behind other kinds. An early turn
+  /// (Starvation) needs one: it takes none of the reserve, and items that sleep get few threads.
   var hasThread: Bool {
     let seen = state.load(ordering: .relaxed)
     return seen.idle > 0 || seen.threads < maxThreads(upTo: threadsBehindOthers)
@@ -86,13 +86,14 @@ extension Pool {
   @inline(__always)
   func mostUrgentWaiting() -> Band { hints.waiting.highestBand }
 
-  /// The number of other active workers whose last node was an item.
-  func itemsAtWork(except self: Worker?) -> Int {
+  /// The number of other active workers whose last node was an item, counted up to `limit`: a pool
+  /// that once had many workers keeps their records, and submitters ask this.
+  func itemsAtWork(except self: Worker?, upTo limit: Int) -> Int {
     var count = 0
     forEachWorker { worker in
       let isActive = worker.status.load(ordering: .relaxed) == .running
       if isActive && worker !== self && !worker.isInLane.load(ordering: .relaxed) { count += 1 }
-      return true
+      return count < limit
     }
     return count
   }

@@ -45,6 +45,11 @@ extension Pool {
     {}
     thread.pointee.worker = nil
     ThreadEffects.leave(thread)
+    // The pool of the process needs fewer threads, so probably fewer nodes. Its own ones first.
+    if configuration.hasEffects {
+      NodeCache.drain(thread)
+      NodeCache.depot.trim()
+    }
   }
 
   /// Runs nodes until there are none. Returns false if the thread must end.
@@ -134,9 +139,7 @@ extension Pool {
       if !thread.pointee.is_main { monitor.prepare(self) }
       switch retire(worker, thread) {
       // From here on another thread may own the record.
-      case .done:
-        if configuration.hasEffects { NodeCache.depot.trim() }
-        return false
+      case .done: return false
       case .needed:
         begin = Clock.monotonicNanoseconds()
         continue

@@ -43,9 +43,10 @@ extension Pool {
   // MARK: Lower bands
 
   /// Sends one more worker for the oldest work of `band`. The monitor, and a drain (LaneTurn).
-  func boost(_ band: Band) {
+  @discardableResult
+  func boost(_ band: Band) -> Bool {
     let items = InjectorKey(kind: .items, band: band)
-    send(
+    return send(
       for: hasWork(in: items) ? items : InjectorKey(kind: .lanes, band: band),
       turn: StarvedTurn(of: band))
   }

@@ -1,50 +1,54 @@
 // Room: Pool/Starvation. When a class that waits while only higher ones run gets its own worker.
-// A class starves while it has work and no worker, and higher classes use the CPUs. The monitor
+// A class starves while it has work and no worker, and workers of higher classes run. The monitor
 // counts its looks, one a millisecond.
-//   - After `rounds` each class has a turn, also where all that runs is blocked.
-//   - From default up, an early turn after two looks: the class of what runs is often that of the
-//     main thread, and no choice of the program.
-//   - Utility has it, too, but pays for its time: a look that finds utility at work beside higher
-//     classes delays the next early turn by ten looks. So short items of a log or an index start at
-//     once, and long ones get about a tenth of a CPU.
-//   - Background has none: such work can wait.
-// Looks in which no work began and no CPU was used do not count for early turns: the higher classes
-// are blocked, and wait as well.
+//   - Each class has a turn after `rounds` looks.
+//   - From default up, an early turn after `earlyRounds`: the class of what runs is often that of
+//     the main thread, and no choice of the program.
+//   - Utility has early turns, too, but pays for them: each delays the next one, and so does each
+//     look that finds utility at work while the CPUs are taken. So short items of a log or an index
+//     start soon and use a tenth of a CPU, or a fifth if they are too short to be seen; after an
+//     item of ten milliseconds or more the class waits for its turn of `rounds`.
+//   - Background has no early turn: such work can wait.
 
 struct Starvation {
   enum Verdict { case none, turn, earlyTurn }
 
-  /// Looks in a row at which a class starves before its turn. 100 ms: a user does not notice it,
-  /// and work below utility can wait that long.
+  /// Looks before a turn. 100 ms: a user does not notice it, and work below utility can wait that
+  /// long.
   static var rounds: Int { 100 }
+  /// Looks before an early turn.
   static var earlyRounds: Int { 2 }
-  /// Looks for each at which utility is at work.
-  static var price: Int { 10 }
+  /// By how many looks an early turn of utility delays the next one, and so does a look at which
+  /// utility is at work.
+  static var turnPrice: Int { 4 }
+  static var lookPrice: Int { 10 }
 
-  private var starved = 0
-  /// Looks in a row in which higher classes were not blocked, since the last early turn.
-  private var unblocked = 0
+  /// Looks since the class began to starve, or had its last turn; and the same with early turns.
+  private var looks = 0
+  private var looksSinceAny = 0
   /// Looks to go before an early turn.
   private var debt = 0
 
-  /// `isAtWork`: a worker of the class is, beside higher ones.
-  mutating func look(
-    at band: Band, isStarved: Bool, isAtWork: Bool, isBlocked: Bool
-  ) -> Verdict {
-    let isPaid = band < .default
-    debt = isPaid && isAtWork ? min(Self.rounds, debt + Self.price) : max(0, debt - 1)
+  /// `isCharged`: a worker of the class is at work beside higher ones, and the CPUs are taken.
+  mutating func look(at band: Band, isStarved: Bool, isCharged: Bool) -> Verdict {
+    let pays = band < .default && isCharged
+    debt = pays ? min(Self.rounds, debt + Self.lookPrice) : max(0, debt - 1)
     guard isStarved else {
-      (starved, unblocked) = (0, 0)
+      (looks, looksSinceAny) = (0, 0)
       return .none
     }
-    starved += 1
-    unblocked = isBlocked ? 0 : unblocked + 1
-    if starved == Self.rounds {
-      (starved, unblocked) = (0, 0)
+    (looks, looksSinceAny) = (looks + 1, looksSinceAny + 1)
+    if looks == Self.rounds {
+      (looks, looksSinceAny) = (0, 0)
       return .turn
     }
-    guard band >= .utility, debt == 0, unblocked >= Self.earlyRounds else { return .none }
-    unblocked = 0
-    return .earlyTurn
+    let isEarly = band >= .utility && debt == 0 && looksSinceAny >= Self.earlyRounds
+    return isEarly ? .earlyTurn : .none
+  }
+
+  /// Notes that a worker was sent for an early turn.
+  mutating func hadEarlyTurn(of band: Band) {
+    looksSinceAny = 0
+    if band < .default { debt += Self.turnPrice }
   }
 }

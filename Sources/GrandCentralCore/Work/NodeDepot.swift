@@ -16,6 +16,10 @@ final class NodeDepot: @unchecked Sendable {
   /// The region with unused pages. The others follow it, as `older`.
   @Cell private var newest: NodeRegion? = nil
   @Cell private var regionCount = 0
+  /// The last region that keeps its memory.
+  @Cell private var lastKept: NodeRegion? = nil
+  /// The region that trim() looks at next; `nil`: the newest.
+  @Cell private var nextToTrim: NodeRegion? = nil
   private let hasReported = Atomic<Bool>(false)
 
   /// Takes a chain of `count` nodes.
@@ -59,24 +63,27 @@ final class NodeDepot: @unchecked Sendable {
     }
   }
 
-  /// Gives the memory of pages whose nodes are all free back to the kernel, if there are more than
-  /// a few regions. The next use of such a page costs a page fault for 64 nodes, so this is for
-  /// times when threads have nothing to do.
-  func trim() {
-    var next = lock.withLock { regionCount > Self.regionsKept ? newest : nil }
-    while let region = next {
-      let pages = lock.withLock {
-        next = region.older
-        return region.takeIdlePages()
-      }
-      if pages == 0 { continue }
-      // Another thread may find the depot empty meanwhile, and then makes a region of 128 KiB.
-      region.release(pages)
-      lock.withLock { for nodes in region.nodes(of: pages) { put(nodes) } }
+  /// Gives the memory of pages whose nodes are all free back to the kernel, except in the regions
+  /// made first. Looks at `limit` regions, behind those that the last call looked at. The next use
+  /// of such a page costs a page fault for 64 nodes. The calling thread may be any.
+  func trim(atMost limit: Int = .max) {
+    let thread = currentThread()
+    var left = lock.withLock { min(limit, regionCount - Self.regionsKept) }
+    while left > 0 {
+      left -= 1
+      // A child that is forked in between would lose the nodes.
+      ForkGate.inside(thread) { trimNext() }
     }
   }
 
-  /// So many regions may keep their memory: 1 MiB.
+  private func trimNext() {
+    guard let (region, pages) = lock.withLock({ takeIdlePages() }), pages != 0 else { return }
+    // Another thread may find the depot empty meanwhile, and then makes a region of 128 KiB.
+    region.release(pages)
+    lock.withLock { for nodes in region.nodes(of: pages) { put(nodes) } }
+  }
+
+  /// The number of regions that keep their memory: 1 MiB.
   private static var regionsKept: Int { scaled(8, inModels: 0) }
 
   /// Calls `body` for each free node, and forgets them. For a model, which starts anew each time
@@ -90,7 +97,7 @@ final class NodeDepot: @unchecked Sendable {
           body(next)
         }
       }
-      newest = nil
+      (newest, lastKept, nextToTrim) = (nil, nil, nil)
       regionCount = 0
     }
   }
@@ -135,7 +142,16 @@ final class NodeDepot: @unchecked Sendable {
     region.older = newest
     newest = region
     regionCount += 1
+    if regionCount == Self.regionsKept { lastKept = region }
     return region.takeUnused()
+  }
+
+  /// Takes the nodes of the next region's pages that have memory and whose nodes are all free.
+  private func takeIdlePages() -> (NodeRegion, pages: UInt64)? {
+    guard regionCount > Self.regionsKept, let region = nextToTrim ?? newest else { return nil }
+    let older = region.older
+    nextToTrim = older?.start == lastKept?.start ? nil : older
+    return (region, region.takeIdlePages())
   }
 
   // MARK: Refused memory

@@ -64,6 +64,7 @@ struct NodeRegion {
 
   /// Makes a region whose nodes are all unused; `nil`: the system refused the memory.
   init?() {
+    invariant(Self.pages <= 64, "A region has more pages than a word has bits.")
     guard let memory = gc_reserve_memory(Self.bytes) else { return nil }
     start = memory
     used.pointee = UInt32(Self.headerNodes / NodeCache.chainLength)
@@ -170,12 +171,13 @@ struct NodeRegion {
   }
 
   /// Gives the memory of `pages` back to the kernel. Without the lock: the caller has their nodes.
+  /// Where the kernel's pages are larger, a part of a run of pages keeps its memory.
   func release(_ pages: UInt64) {
     var left = pages
     while left != 0 {
       let first = left.trailingZeroBitCount
       let count = (~(left >> UInt64(first))).trailingZeroBitCount
-      left &= count == 64 ? 0 : ~((1 << UInt64(count) - 1) << UInt64(first))
+      left &= ~((1 << UInt64(count) - 1) << UInt64(first))
       let memory = start + first * PageNodes.bytes
       for index in 0..<count * NodeCache.chainLength { willWrite(memory + index * WorkNode.bytes) }
       gc_release_memory(memory, count * PageNodes.bytes)

@@ -54,8 +54,8 @@ static void begin_chains(
   }
 }
 
-// Bursts of brief items on `queue` do not wait until each chain has run `most` of the long ones.
-static void expect_bursts(dispatch_queue_t queue, int most) {
+// Bursts of brief items on `queue` do not wait until each chain has run `max` of the long ones.
+static void expect_bursts(dispatch_queue_t queue, int max) {
   long waited[ROUNDS];
   for (int round = 0; round < ROUNDS; round++) {
     // A burst comes when the filters are at work.
@@ -70,7 +70,7 @@ static void expect_bursts(dispatch_queue_t queue, int most) {
   atomic_store(&is_over, 1);
   latch_wait(&last);
   qsort(waited, ROUNDS, sizeof waited[0], by_size);
-  CHECK(waited[ROUNDS / 2] <= most * chains);
+  CHECK(waited[ROUNDS / 2] <= max * chains);
 }
 
 static dispatch_queue_attr_t of_default_class(void) {
@@ -100,7 +100,7 @@ CASE(bursts_do_not_wait_for_long_items_of_a_concurrent_queue) {
 CASE(bursts_of_utility_do_not_wait_for_long_items_of_the_default_class) {
   last = (latch)LATCH(2 * cpus());
   begin_chains(2 * cpus(), 5, NULL, dispatch_get_global_queue(DEFAULT_CLASS, 0));
-  expect_bursts(dispatch_get_global_queue(UTILITY_CLASS, 0), 4);
+  expect_bursts(dispatch_get_global_queue(UTILITY_CLASS, 0), 6);
 }
 
 static void *ask(void *queue) {

@@ -1,4 +1,4 @@
-// One worker, one band that always has more work, and one band that waits.
+// One worker, one band that always has more work, and one band that waits; and when that has turns.
 // Shows contract row P7.
 import Glibc
 import TestSupport
@@ -112,54 +112,53 @@ extension Number {
 }
 
 @Suite("The turns of a class that starves") struct StarvationTurnTests {
-  private typealias Look = (isStarved: Bool, isAtWork: Bool, isBlocked: Bool)
-  private static let starved: Look = (true, false, false)
-  private static let atWork: Look = (false, true, false)
-  private static let nothing: Look = (false, false, false)
+  private enum Look { case starved, charged, nothing }
 
-  /// The numbers of the looks, from 1, at which a turn and an early turn are due.
-  private func turns(
-    of band: Band, _ looks: [Look]
-  ) -> (turns: [Int], early: [Int]) {
+  /// The numbers of the looks, from 1, at which a turn and an early turn are due; each is taken.
+  private func turns(of band: Band, _ looks: [Look]) -> (turns: [Int], early: [Int]) {
     var starvation = Starvation()
     var due = (turns: [Int](), early: [Int]())
     for (index, look) in looks.enumerated() {
-      switch starvation.look(
-        at: band, isStarved: look.isStarved, isAtWork: look.isAtWork, isBlocked: look.isBlocked)
-      {
+      switch starvation.look(at: band, isStarved: look == .starved, isCharged: look == .charged) {
       case .none: break
       case .turn: due.turns.append(index + 1)
-      case .earlyTurn: due.early.append(index + 1)
+      case .earlyTurn:
+        due.early.append(index + 1)
+        starvation.hadEarlyTurn(of: band)
       }
     }
     return due
   }
 
   @Test func `come after a hundred looks, for each class`() {
-    let blocked: Look = (true, false, true)
     for band in Band.allCases where band != .unspecified {
-      let due = turns(of: band, Array(repeating: blocked, count: 201))
+      let due = turns(of: band, Array(repeating: .starved, count: 201))
       #expect(due.turns == [100, 200])
-      #expect(due.early == [])
     }
   }
 
-  @Test(arguments: [Band.utility, .default, .userInitiated])
-  func `come early while higher classes are not blocked`(band: Band) {
-    let blocked: Look = (true, false, true)
-    #expect(turns(of: band, [Self.starved, Self.starved]).early == [2])
-    #expect(turns(of: band, [Self.starved, Self.nothing, Self.starved]).early == [])
-    #expect(turns(of: band, [Self.starved, blocked, Self.starved, Self.starved]).early == [4])
-    #expect(turns(of: band, Array(repeating: Self.starved, count: 6)).early == [2, 4, 6])
+  @Test func `come early from utility up`() {
+    for band in [Band.default, .userInitiated, .userInteractive] {
+      #expect(turns(of: band, Array(repeating: .starved, count: 6)).early == [2, 4, 6])
+    }
+    #expect(turns(of: .utility, Array(repeating: .starved, count: 10)).early == [2, 6, 10])
+    #expect(turns(of: .background, Array(repeating: .starved, count: 99)).early == [])
+    #expect(turns(of: .utility, [.starved, .nothing, .starved]).early == [])
   }
 
-  @Test func `come early never for background`() {
-    #expect(turns(of: .background, Array(repeating: Self.starved, count: 99)).early == [])
+  @Test func `stay due until a worker is sent`() {
+    var starvation = Starvation()
+    for _ in 0..<2 { _ = starvation.look(at: .utility, isStarved: true, isCharged: false) }
+    for _ in 0..<3 {
+      #expect(starvation.look(at: .utility, isStarved: true, isCharged: false) == .earlyTurn)
+    }
+    starvation.hadEarlyTurn(of: .utility)
+    #expect(starvation.look(at: .utility, isStarved: true, isCharged: false) == .none)
   }
 
   /// Long work of utility gets about a tenth of a CPU so.
   @Test func `are paid for by utility only`() {
-    let looks = [Self.atWork, Self.atWork] + Array(repeating: Self.starved, count: 21)
+    let looks = [Look.charged, .charged] + Array(repeating: .starved, count: 20)
     #expect(turns(of: .utility, looks).early == [22])
     #expect(turns(of: .default, looks).early.first == 4)
   }
@@ -167,8 +166,7 @@ extension Number {
   /// An item of a second delays the class by no more than its turn does.
   @Test func `are never further away than a turn`() {
     let looks =
-      Array(repeating: Self.atWork, count: 1_000) + Array(repeating: Self.starved, count: 100)
-    let due = turns(of: .utility, looks)
-    #expect(due.turns == [1_100])
+      Array(repeating: Look.charged, count: 1_000) + Array(repeating: .starved, count: 100)
+    #expect(turns(of: .utility, looks).turns == [1_100])
   }
 }

@@ -99,16 +99,29 @@ import Testing
     let used = chains.remove(at: 10 * pages + 5)
     WorkNode(used.first).next = WorkNode(used.first)
     putAll()
-    #expect(backedPages(of: all) == 20 * (pages - 1))
+    // Unless the kernel has swapped some out.
+    #expect(backedPages(of: all) > 18 * (pages - 1))
     depot.trim()
-    #expect(backedPages(of: all) == 1)
+    // The first eight regions keep their memory.
+    #expect(backedPages(of: all) <= 8 * (pages - 1) + 1)
     #expect(WorkNode(used.first).next?.raw == used.first)
     // The pages have their nodes again, and no region is made for them.
     take(15 * pages)
     #expect(regions().isSubset(of: all))
-    #expect(Set(chains.map(\.first)).count == chains.count)
-    #expect(!chains.contains { $0.first == used.first })
+    let taken = chains.flatMap { nodes(from: $0.first) }
+    #expect(taken.count == chains.reduce(0) { $0 + $1.count })
+    #expect(Set(taken).count == taken.count)
+    #expect(!taken.contains(used.first))
     putAll()
+  }
+
+  private func nodes(from first: UnsafeMutableRawPointer) -> [UnsafeMutableRawPointer] {
+    var (nodes, next) = ([UnsafeMutableRawPointer](), Optional(WorkNode(first)))
+    while let node = next {
+      nodes.append(node.raw)
+      next = node.next
+    }
+    return nodes
   }
 
   @Test func `keep the memory of a few regions`() {
@@ -116,9 +129,8 @@ import Testing
     let chains = (0..<2 * NodeRegion.bytes / PageNodes.bytes).map { _ in depot.take() }
     let regions = Set(chains.map { NodeRegion(of: PageNodes(WorkNode($0.first))).start })
     for chain in chains { depot.put(chain: chain.first, count: chain.count) }
-    let before = backedPages(of: regions)
     depot.trim()
-    #expect(backedPages(of: regions) == before)
+    #expect(backedPages(of: regions) >= NodeRegion.bytes / PageNodes.bytes)
   }
 
   @Test func `are used again, the last one first`() {

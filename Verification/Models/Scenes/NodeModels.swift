@@ -38,7 +38,7 @@ private struct NodeAccount {
     freeRegions(seen)
   }
 
-  /// Frees the regions of this execution. The engine never frees regions.
+  /// Frees the regions of this execution. The engine never unmaps regions.
   private func freeRegions(_ nodes: Set<UnsafeMutableRawPointer>) {
     let own = nodes.filter { !ModelThreads.owns($0) }
     Checker.expect(own.count % NodeCache.chainLength == 0, "nodes of a page are lost")
