@@ -90,7 +90,7 @@ extension Pool {
       let waits =
         hints.waiting.contains(key) || worker.bandInLocalQueue(.lanes) == band
         || mostUrgentLocalQueues(for: worker).lanes.band == band
-      guard waits, !hasLaneAtWork(in: band, except: worker) else { continue }
+      guard waits, !hasWorker(at: key, except: worker) else { continue }
       if let (node, band) = takeOldest(from: key, for: worker) {
         enter(band, worker)
         return node

@@ -8,8 +8,9 @@
 //     that runs then; while many workers sleep, only if lanes do, which use no CPU meanwhile. Its
 //     lane goes behind what waits in the injector. Then the worker prefers items for as long: if
 //     the kinds took turns by number alone, each item would wait for the whole turn of a lane.
-//   - If work of a lower class from default up waits, and none of that class runs, the drain sends
-//     it a worker beyond the allowance, as the monitor does later for all classes (Pool+Classes).
+//   - If items or lanes of a lower class from default up wait, and none of that class runs, the
+//     drain sends a worker beyond the allowance, as the monitor does later for all classes
+//     (Pool+Classes).
 //     Such a class is often not the program's choice: what the main thread submits is
 //     user-initiated. Classes below default wait for the monitor (Starvation).
 // The drainer reads no clock while nothing waits. What waits in the injectors it sees before each
@@ -48,7 +49,7 @@ struct LaneTurn {
     guard now &- began >= Self.nanoseconds else { return false }
     began = now
     let pool = worker.pool
-    if lower >= .default, pool.hasNode(in: waiting.only(lower)) { pool.boostIfUnused(lower) }
+    if lower >= .default { pool.boostUnused(waiting.only(lower), of: lower) }
     // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free. A
     // worker that was sent for a class stays with it.
     guard isOfClass, !pool.isStressed || pool.lanesRest, worker.starvedTurn == nil
@@ -64,20 +65,25 @@ struct LaneTurn {
 }
 
 extension Pool {
-  /// Sends a worker to `band` if none is there, blocked or on its way, and not too many are active
-  /// already: on a loaded machine a worker may take long to begin. The monitor, and drains. Returns
-  /// whether a worker was sent.
+  /// Sends a worker for work of that kind and band if none has such work, blocked or on its way,
+  /// and not too many are active already: on a loaded machine a worker may take long to begin. The
+  /// monitor, and drains. Returns whether a worker was sent.
   // relaxed: hints. Threads that look at the same time may send one each.
-  @discardableResult
-  func boostIfUnused(_ band: Band) -> Bool {
-    let workers = bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
+  func boostIfUnused(_ key: InjectorKey) -> Bool {
     let seen = state.load(ordering: .relaxed)
     // A worker that was sent searches until it begins. Lanes that rest count as active until a
     // look finds them.
-    guard workers == 0, seen.searching == 0,
-      seen.active < mostBehindLanes || lanesRest
+    guard seen.searching == 0, seen.active < mostBehindLanes || lanesRest, !hasWorker(at: key)
     else { return false }
-    return boost(band)
+    return boost(key)
+  }
+
+  /// The same for both kinds, by what was seen in the injectors of `band`.
+  fileprivate func boostUnused(_ waiting: InjectorSet, of band: Band) {
+    for kind in WorkKind.allCases {
+      let key = InjectorKey(kind: kind, band: band)
+      if waiting.contains(key), hasNode(in: InjectorSet(key)) { _ = boostIfUnused(key) }
+    }
   }
 
   /// Returns an item for a worker on which a lane has given way. `nil`: the turn of items is over,

@@ -8,8 +8,8 @@ extension Monitor {
   struct Looks {
     var policy: GrowthPolicy?
     var lastNanoseconds: UInt64 = 0
-    /// By band.
-    var starvation = [Starvation](repeating: Starvation(), count: Band.allCases.count)
+    /// By kind and band.
+    var starvation = [Starvation](repeating: Starvation(), count: InjectorKey.count)
     /// By band: how long the oldest lane, or item, has waited in the injector.
     var laneWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
     var itemWaits = [WaitClock](repeating: WaitClock(), count: Band.allCases.count)
@@ -22,9 +22,9 @@ extension Monitor {
 
   /// What this look found besides the policy's own counts.
   private struct Found {
-    /// The bands in which workers run, and the bands of the nodes that wait.
-    var bandsAtWork: UInt8 = 0
-    var bandsWaiting: UInt8 = 0
+    /// The kinds and bands of the nodes that workers run, and of those that wait.
+    var atWork: InjectorSet = []
+    var waiting: InjectorSet = []
     var oldestLane: UInt64?
     /// Of class default or above.
     var oldestUrgentLane: UInt64?
@@ -35,6 +35,16 @@ extension Monitor {
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
     var items = (came: UInt32(0), went: UInt32(0))
+
+    /// Notes how long the oldest node of an injector has waited. `nil`: it is empty.
+    mutating func note(_ oldest: UInt64?, at key: InjectorKey, in pool: Pool) {
+      if oldest == nil { pool.unmarkIfEmpty(key) } else { waiting.insert(InjectorSet(key)) }
+    }
+
+    mutating func noteAtWork(_ worker: Worker, _ kind: WorkKind) {
+      let band = Band(rawValue: worker.visibleBand.load(ordering: .relaxed)) ?? .unspecified
+      atWork.insert(InjectorSet(InjectorKey(kind: kind, band: band)))
+    }
 
     mutating func noteItem(_ wait: UInt64?, of band: Band) {
       if band >= .default, let wait { oldestUrgentItem = max(oldestUrgentItem ?? 0, wait) }
@@ -100,7 +110,8 @@ extension Monitor {
     _ found: inout Found, elapsed: UInt64
   ) {
     for kind in WorkKind.allCases {
-      found.bandsWaiting |= 1 << worker.bandInLocalQueue(kind).rawValue
+      found.waiting.insert(
+        InjectorSet(InjectorKey(kind: kind, band: worker.bandInLocalQueue(kind))))
     }
     let lanes = worker.localQueue(.lanes).counts
     let laneWait = worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed)
@@ -149,7 +160,7 @@ extension Monitor {
       case .count: unmark(worker, in: pool)
       }
       if worker.status.load(ordering: .relaxed) == .running {
-        found.bandsAtWork |= 1 << worker.visibleBand.load(ordering: .relaxed)
+        found.noteAtWork(worker, isInLane ? .lanes : .items)
       }
     }
   }
@@ -176,7 +187,6 @@ extension Monitor {
   private func lookAtInjectors(of pool: Pool, _ found: inout Found, elapsed: UInt64) {
     var overdue: InjectorSet = []
     for band in Band.allCases where band != .unspecified {
-      let bandBit: UInt8 = 1 << band.rawValue
       let itemsKey = InjectorKey(kind: .items, band: band)
       let items = pool.counts(of: itemsKey)
       found.items.came &+= items.came
@@ -187,7 +197,7 @@ extension Monitor {
       if oldestItem ?? 0 >= InjectorTurn.overdueNanoseconds {
         overdue.insert(InjectorSet(itemsKey))
       }
-      if oldestItem == nil { pool.unmarkIfEmpty(itemsKey) } else { found.bandsWaiting |= bandBit }
+      found.note(oldestItem, at: itemsKey, in: pool)
       let lanesKey = InjectorKey(kind: .lanes, band: band)
       let lanes = pool.counts(of: lanesKey)
       let oldestLane = looks.laneWaits[Int(band.rawValue)].look(
@@ -196,7 +206,7 @@ extension Monitor {
       if oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds {
         overdue.insert(InjectorSet(lanesKey))
       }
-      if oldestLane == nil { pool.unmarkIfEmpty(lanesKey) } else { found.bandsWaiting |= bandBit }
+      found.note(oldestLane, at: lanesKey, in: pool)
     }
     pool.setOverdue(overdue)
     found.isOverdue = !overdue.isEmpty || found.oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds
@@ -264,22 +274,25 @@ extension Monitor {
   /// After so many looks at a lane, one a millisecond, a worker gives way to lanes that wait.
   private static var looksAtLane: Int { 4 }
 
-  /// Sends a worker to each class that has had work and no worker while higher classes run. Higher
-  /// ones first: after one early turn the others wait until its worker has begun.
+  /// Sends a worker to each class that has had work and no worker while higher classes run; items
+  /// and lanes apart, since a worker beyond the allowance may be for lanes only. Higher ones first:
+  /// after one early turn the others wait until its worker has begun.
   private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool) {
     for band in Band.allCases.reversed() where band != .unspecified {
-      let (index, bit) = (Int(band.rawValue), UInt8(1) << band.rawValue)
-      let (waits, isAtWork) = (found.bandsWaiting & bit != 0, found.bandsAtWork & bit != 0)
-      let areHigher = found.bandsAtWork >> (band.rawValue + 1) != 0
-      let verdict = looks.starvation[index].look(
-        at: band, isStarved: areHigher && waits && !isAtWork,
-        isCharged: areHigher && isAtWork && isScarce)
-      switch verdict {
-      case .none: break
-      case .turn: pool.boost(band)
-      case .earlyTurn:
-        if pool.hasThread && pool.boostIfUnused(band) {
-          looks.starvation[index].hadEarlyTurn(of: band)
+      let areHigher = found.atWork.highestBand > band
+      for kind in WorkKind.allCases {
+        let key = InjectorKey(kind: kind, band: band)
+        let isAtWork = found.atWork.contains(key)
+        let verdict = looks.starvation[key.index].look(
+          at: band, isStarved: areHigher && !isAtWork && found.waiting.contains(key),
+          isCharged: areHigher && isAtWork && isScarce)
+        switch verdict {
+        case .none: break
+        case .turn: _ = pool.boost(key)
+        case .earlyTurn:
+          if pool.hasThread && pool.boostIfUnused(key) {
+            looks.starvation[key.index].hadEarlyTurn(of: band)
+          }
         }
       }
     }

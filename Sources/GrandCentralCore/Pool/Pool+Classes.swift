@@ -98,13 +98,13 @@ extension Pool {
     return count
   }
 
-  /// Whether another worker is in a lane of `band`, counted or not.
-  func hasLaneAtWork(in band: Band, except self: Worker) -> Bool {
+  /// Whether another worker, counted or not, has a node of that kind and band.
+  func hasWorker(at key: InjectorKey, except self: Worker? = nil) -> Bool {
     var isFound = false
     forEachWorker { worker in
       isFound =
-        worker !== self && worker.isInLane.load(ordering: .relaxed)
-        && worker.visibleBand.load(ordering: .relaxed) == band.rawValue
+        worker !== self && worker.isInLane.load(ordering: .relaxed) == (key.kind == .lanes)
+        && worker.visibleBand.load(ordering: .relaxed) == key.band.rawValue
         && worker.status.load(ordering: .relaxed) != .away
       return !isFound
     }

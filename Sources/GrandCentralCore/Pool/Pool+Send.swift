@@ -42,14 +42,9 @@ extension Pool {
 
   // MARK: Lower bands
 
-  /// Sends one more worker for the oldest work of `band`. The monitor, and a drain (LaneTurn).
-  @discardableResult
-  func boost(_ band: Band) -> Bool {
-    let items = InjectorKey(kind: .items, band: band)
-    return send(
-      for: hasWork(in: items) ? items : InjectorKey(kind: .lanes, band: band),
-      turn: StarvedTurn(of: band))
-  }
+  /// Sends one more worker for the oldest work of that kind and band. The monitor, and a drain
+  /// (LaneTurn).
+  func boost(_ key: InjectorKey) -> Bool { send(for: key, turn: StarvedTurn(of: key.band)) }
 
   /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
   /// Returns false if there is no such work, or no thread.

@@ -1,6 +1,6 @@
 // Room: Pool/Starvation. When a class that waits while only higher ones run gets its own worker.
-// A class starves while it has work and no worker, and workers of higher classes run. The monitor
-// counts its looks, one a millisecond.
+// A class starves while it has work and no worker, and workers of higher classes run; its items and
+// its lanes each by themselves. The monitor counts its looks, one a millisecond.
 //   - Each class has a turn after `rounds` looks.
 //   - From default up, an early turn after `earlyRounds`: the class of what runs is often that of
 //     the main thread, and no choice of the program.

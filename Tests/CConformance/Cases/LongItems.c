@@ -5,21 +5,41 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 21, BURST = 16, DEFAULT_CLASS = 0x15, UTILITY_CLASS = 0x11, MILLISECOND = 1000000 };
+enum { ROUNDS = 21, BURST = 16, DEFAULT_CLASS = 0x15, UTILITY_CLASS = 0x11, MICROSECOND = 1000,
+       MILLISECOND = 1000000 };
 
 static atomic_int is_over;
 static progress ended;
 static latch last;
+
+// If there is one, each item of a chain writes an entry there.
+static dispatch_queue_t log_queue;
 
 typedef struct chain {
   dispatch_queue_t queue;
   int milliseconds;
 } chain;
 
+static int64_t cpu_now(void) {
+  struct timespec used;
+  CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0);
+  return used.tv_sec * (int64_t)NSEC_PER_SEC + used.tv_nsec;
+}
+
+static void compute(int64_t nanoseconds, int64_t (*clock)(void)) {
+  int64_t end = clock() + nanoseconds;
+  while (clock() < end) {}
+}
+
+static void write_entry(void *context) {
+  (void)context;
+  compute(50 * MICROSECOND, cpu_now);
+}
+
 static void compute_again(void *context) {
   chain *one = context;
-  int64_t end = monotonic_now() + one->milliseconds * (int64_t)MILLISECOND;
-  while (monotonic_now() < end) {}
+  compute(one->milliseconds * (int64_t)MILLISECOND, log_queue ? cpu_now : monotonic_now);
+  if (log_queue) dispatch_async_f(log_queue, NULL, write_entry);
   progress_add(&ended);
   if (atomic_load(&is_over)) {
     latch_down(&last);
@@ -101,6 +121,42 @@ CASE(bursts_of_utility_do_not_wait_for_long_items_of_the_default_class) {
   last = (latch)LATCH(2 * cpus());
   begin_chains(2 * cpus(), 5, NULL, dispatch_get_global_queue(DEFAULT_CLASS, 0));
   expect_bursts(dispatch_get_global_queue(UTILITY_CLASS, 0), 6);
+}
+
+typedef struct probe {
+  long sent, waited;
+} probe;
+
+static void arrive(void *context) {
+  probe *one = context;
+  one->waited = atomic_load(&ended.count) - one->sent;
+}
+
+static int by_wait(const void *left, const void *right) {
+  long a = ((const probe *)left)->waited, b = ((const probe *)right)->waited;
+  return (a > b) - (a < b);
+}
+
+// A log has a serial queue, whose workers take lanes only: other items of its class need their own.
+CASE(items_of_utility_do_not_wait_for_a_serial_queue_of_utility) {
+  enum { PROBES = 50 };
+  static probe probes[PROBES];
+  last = (latch)LATCH(cpus() + 1);
+  log_queue = dispatch_queue_create(
+    "log", dispatch_queue_attr_make_with_qos_class(NULL, UTILITY_CLASS, 0));
+  begin_chains(cpus() + 1, 1, NULL, dispatch_get_global_queue(DEFAULT_CLASS, 0));
+  dispatch_group_t all_arrived = dispatch_group_create();
+  for (int n = 0; n < PROBES; n++) {
+    progress_await(&ended, 10 * chains);
+    probes[n].sent = atomic_load(&ended.count);
+    dispatch_queue_t queue = dispatch_get_global_queue(UTILITY_CLASS, 0);
+    dispatch_group_async_f(all_arrived, queue, &probes[n], arrive);
+  }
+  CHECK(dispatch_group_wait(all_arrived, DISPATCH_TIME_FOREVER) == 0);
+  atomic_store(&is_over, 1);
+  latch_wait(&last);
+  qsort(probes, PROBES, sizeof probes[0], by_wait);
+  CHECK(probes[PROBES / 2].waited <= 8 * chains);
 }
 
 static void *ask(void *queue) {
