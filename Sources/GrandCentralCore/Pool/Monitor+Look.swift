@@ -41,11 +41,6 @@ extension Monitor {
       if oldest == nil { pool.unmarkIfEmpty(key) } else { waiting.insert(InjectorSet(key)) }
     }
 
-    mutating func noteAtWork(_ worker: Worker, _ kind: WorkKind) {
-      let band = Band(rawValue: worker.visibleBand.load(ordering: .relaxed)) ?? .unspecified
-      atWork.insert(InjectorSet(InjectorKey(kind: kind, band: band)))
-    }
-
     mutating func noteItem(_ wait: UInt64?, of band: Band) {
       if band >= .default, let wait { oldestUrgentItem = max(oldestUrgentItem ?? 0, wait) }
     }
@@ -100,7 +95,7 @@ extension Monitor {
       isTaken: found.items.went != itemsTaken, at: now)
     let used = ownCPUNanoseconds
     carryOut(decision, in: pool)
-    boostStarved(pool, found, isScarce: decision.isScarce)
+    boostStarved(pool, found, isScarce: decision.isScarce, elapsed: elapsed)
     if found.isOverdue { makeWay(in: pool) }
     return UInt64(max(0, used - usedBefore))
   }
@@ -159,10 +154,19 @@ extension Monitor {
       case .stopCounting: _ = mark(worker, in: pool)
       case .count: unmark(worker, in: pool)
       }
-      if worker.status.load(ordering: .relaxed) == .running {
-        found.noteAtWork(worker, isInLane ? .lanes : .items)
-      }
+      noteAtWork(worker, isInLane ? .lanes : .items, used: used ?? 0, &found)
     }
+  }
+
+  /// Notes the node of a worker, and charges its class the CPU time since the last look. Part of
+  /// that may have been for another class.
+  private func noteAtWork(
+    _ worker: Worker, _ kind: WorkKind, used: UInt64, _ found: inout Found
+  ) {
+    let band = Band(rawValue: worker.visibleBand.load(ordering: .relaxed)) ?? .unspecified
+    let key = InjectorKey(kind: kind, band: band)
+    looks.starvation[key.index].used += used
+    if worker.status.load(ordering: .relaxed) == .running { found.atWork.insert(InjectorSet(key)) }
   }
 
   /// Returns the CPU time of the worker's thread since the last look at it, and the elapsed time.
@@ -277,15 +281,15 @@ extension Monitor {
   /// Sends a worker to each class that has had work and no worker while higher classes run; items
   /// and lanes apart, since a worker beyond the allowance may be for lanes only. Higher ones first:
   /// after one early turn the others wait until its worker has begun.
-  private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool) {
+  private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool, elapsed: UInt64) {
     for band in Band.allCases.reversed() where band != .unspecified {
       let areHigher = found.atWork.highestBand > band
       for kind in WorkKind.allCases {
         let key = InjectorKey(kind: kind, band: band)
-        let isAtWork = found.atWork.contains(key)
+        let isStarved =
+          areHigher && found.waiting.contains(key) && !found.atWork.contains(key)
         let verdict = looks.starvation[key.index].look(
-          at: band, isStarved: areHigher && !isAtWork && found.waiting.contains(key),
-          isCharged: areHigher && isAtWork && isScarce)
+          at: band, isStarved: isStarved, isCharged: areHigher && isScarce, elapsed: elapsed)
         switch verdict {
         case .none: break
         case .turn: _ = pool.boost(key)

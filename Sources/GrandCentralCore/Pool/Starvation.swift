@@ -4,10 +4,11 @@
 //   - Each class has a turn after `rounds` looks.
 //   - From default up, an early turn after `earlyRounds`: the class of what runs is often that of
 //     the main thread, and no choice of the program.
-//   - Utility has early turns, too, but pays for them: each delays the next one, and so does each
-//     look that finds utility at work while the CPUs are taken. So short items of a log or an index
-//     start soon and use a tenth of a CPU, or a fifth if they are too short to be seen; after an
-//     item of ten milliseconds or more the class waits for its turn of `rounds`.
+//   - Utility has early turns, too, but pays for them. Each delays the next one by `turnPrice`; and
+//     so does CPU time that utility uses while higher classes take the CPUs, `timePrice` times. So
+//     short items of a log or an index start soon and use a tenth of a CPU, or a fifth if they end
+//     between two looks; after an item of ten milliseconds or more the class waits for its turn of
+//     `rounds`.
 //   - Background has no early turn: such work can wait.
 
 struct Starvation {
@@ -18,21 +19,29 @@ struct Starvation {
   static var rounds: Int { 100 }
   /// Looks before an early turn.
   static var earlyRounds: Int { 2 }
-  /// By how many looks an early turn of utility delays the next one, and so does a look at which
-  /// utility is at work.
-  static var turnPrice: Int { 4 }
-  static var lookPrice: Int { 10 }
+  /// The nanoseconds by which an early turn of utility delays the next one, and those for each
+  /// nanosecond of CPU time.
+  static var turnPrice: UInt64 { 4_000_000 }
+  static var timePrice: UInt64 { 10 }
+  /// The longest delay in nanoseconds.
+  static var maxDebt: UInt64 { 100_000_000 }
 
+  /// The nanoseconds of CPU time that the class has used since the last look.
+  var used: UInt64 = 0
   /// Looks since the class began to starve, or had its last turn; and the same with early turns.
   private var looks = 0
   private var looksSinceAny = 0
-  /// Looks to go before an early turn.
-  private var debt = 0
+  /// The nanoseconds before an early turn.
+  private var debt: UInt64 = 0
 
-  /// `isCharged`: a worker of the class is at work beside higher ones, and the CPUs are taken.
-  mutating func look(at band: Band, isStarved: Bool, isCharged: Bool) -> Verdict {
-    let pays = band < .default && isCharged
-    debt = pays ? min(Self.rounds, debt + Self.lookPrice) : max(0, debt - 1)
+  /// `isCharged`: higher classes are at work, and the CPUs are taken. `elapsed`: nanoseconds since
+  /// the last look.
+  mutating func look(
+    at band: Band, isStarved: Bool, isCharged: Bool, elapsed: UInt64
+  ) -> Verdict {
+    debt -= min(debt, elapsed)
+    if band < .default && isCharged { charge(Self.timePrice * used) }
+    used = 0
     guard isStarved else {
       (looks, looksSinceAny) = (0, 0)
       return .none
@@ -49,6 +58,8 @@ struct Starvation {
   /// Notes that a worker was sent for an early turn.
   mutating func hadEarlyTurn(of band: Band) {
     looksSinceAny = 0
-    if band < .default { debt += Self.turnPrice }
+    if band < .default { charge(Self.turnPrice) }
   }
+
+  private mutating func charge(_ cost: UInt64) { debt = min(debt + cost, Self.maxDebt) }
 }

@@ -119,7 +119,10 @@ extension Number {
     var starvation = Starvation()
     var due = (turns: [Int](), early: [Int]())
     for (index, look) in looks.enumerated() {
-      switch starvation.look(at: band, isStarved: look == .starved, isCharged: look == .charged) {
+      starvation.used = look == .charged ? 1_000_000 : 0
+      switch starvation.look(
+        at: band, isStarved: look == .starved, isCharged: look == .charged, elapsed: 1_000_000)
+      {
       case .none: break
       case .turn: due.turns.append(index + 1)
       case .earlyTurn:
@@ -148,19 +151,32 @@ extension Number {
 
   @Test func `stay due until a worker is sent`() {
     var starvation = Starvation()
-    for _ in 0..<2 { _ = starvation.look(at: .utility, isStarved: true, isCharged: false) }
-    for _ in 0..<3 {
-      #expect(starvation.look(at: .utility, isStarved: true, isCharged: false) == .earlyTurn)
+    func look() -> Starvation.Verdict {
+      starvation.look(at: .utility, isStarved: true, isCharged: false, elapsed: 1_000_000)
     }
+    #expect(look() == .none)
+    for _ in 0..<3 { #expect(look() == .earlyTurn) }
     starvation.hadEarlyTurn(of: .utility)
-    #expect(starvation.look(at: .utility, isStarved: true, isCharged: false) == .none)
+    #expect(look() == .none)
   }
 
   /// Long work of utility gets about a tenth of a CPU so.
   @Test func `are paid for by utility only`() {
     let looks = [Look.charged, .charged] + Array(repeating: .starved, count: 20)
-    #expect(turns(of: .utility, looks).early == [22])
+    #expect(turns(of: .utility, looks).early == [21])
     #expect(turns(of: .default, looks).early.first == 4)
+  }
+
+  /// Work on CPUs that nothing else needs costs nothing.
+  @Test func `are not paid for while CPUs are free`() {
+    var starvation = Starvation()
+    starvation.used = 50_000_000
+    _ = starvation.look(at: .utility, isStarved: false, isCharged: false, elapsed: 1_000_000)
+    for verdict in [Starvation.Verdict.none, .earlyTurn] {
+      let next = starvation.look(
+        at: .utility, isStarved: true, isCharged: true, elapsed: 1_000_000)
+      #expect(next == verdict)
+    }
   }
 
   /// An item of a second delays the class by no more than its turn does.
