@@ -9,7 +9,7 @@
 //     lane goes behind what waits in the injector. Then the worker prefers items for as long: if
 //     the kinds took turns by number alone, each item would wait for the whole turn of a lane.
 //   - If items or lanes of a lower class from default up wait, and none of that class runs, the
-//     drain sends a worker beyond the allowance, as the monitor does later for all classes
+//     drain sends a worker beyond the allowance, as the monitor does later for more classes
 //     (Pool+Classes).
 //     Such a class is often not the program's choice: what the main thread submits is
 //     user-initiated. Classes below default wait for the monitor (Starvation).

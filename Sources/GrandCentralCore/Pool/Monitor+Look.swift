@@ -154,7 +154,7 @@ extension Monitor {
       case .stopCounting: _ = mark(worker, in: pool)
       case .count: unmark(worker, in: pool)
       }
-      noteAtWork(worker, isInLane ? .lanes : .items, used: used ?? 0, &found)
+      noteAtWork(worker, isInLane ? .lanes : .items, used: min(used ?? 0, elapsed), &found)
     }
   }
 
@@ -284,6 +284,10 @@ extension Monitor {
   private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool, elapsed: UInt64) {
     for band in Band.allCases.reversed() where band != .unspecified {
       let areHigher = found.atWork.highestBand > band
+      // A class pays for both kinds.
+      let keys = WorkKind.allCases.map { InjectorKey(kind: $0, band: band).index }
+      let used = keys.reduce(0) { $0 + looks.starvation[$1].used }
+      for index in keys { looks.starvation[index].used = used }
       for kind in WorkKind.allCases {
         let key = InjectorKey(kind: kind, band: band)
         let isStarved =

@@ -160,7 +160,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Gives memory of free nodes back, as a worker does that ends: in a busy program none may. A
-  /// part at a time, for less than a millisecond: work that comes meanwhile waits for this thread.
+  /// part at a time: work that comes meanwhile waits for this thread.
   private func trimNodes(keepAlive: UInt64) {
     let now = Clock.monotonicNanoseconds()
     guard now &- lastTrim >= keepAlive else { return }

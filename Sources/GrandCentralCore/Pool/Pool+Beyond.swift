@@ -1,6 +1,6 @@
 // Room: Pool/Pool+Beyond. Where a worker finds its next node while more workers are active than
 // allowed (Pool+Classes). It looks in this order:
-//   1. while the turn lasts for which the monitor sent it, work of a class that starved
+//   1. while the turn lasts for which it was sent, items or lanes of a class that starved
 //   2. an item, while items may have workers beside lanes (ItemsBehindLanes)
 //   3. while lanes may have that many workers, a lane, or at every other pick an item in its place,
 //      under stress at every fourth; items for a while where a lane has given way (LaneTurn). Its
@@ -119,14 +119,12 @@ extension Pool {
     }
     worker.starvedTurn = turn
     // Its own nodes first at some picks only: an item that submits itself again is among them.
-    if first == .items && worker.bandInLocalQueues == turn.band,
-      let node = takeOwn(first: first, for: worker)
+    if first == .items && worker.bandInLocalQueue(turn.key.kind) == turn.key.band,
+      let node = takeOwn(turn.key.kind, for: worker)
     {
       return node
     }
-    if let (node, band) = takeOldest(from: InjectorKey(kind: first, band: turn.band), for: worker)
-      ?? takeOldest(from: InjectorKey(kind: first.other, band: turn.band), for: worker)
-    {
+    if let (node, band) = takeOldest(from: turn.key, for: worker) {
       enter(band, worker)
       return node
     }

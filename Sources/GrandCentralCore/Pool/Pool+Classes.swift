@@ -11,28 +11,29 @@
 //   - at most five allowances are active: each class beside all lower ones, for one item each
 // The effect of a lower class on a higher one is bounded: at most the allowance of started items
 // compete with it for the CPUs, by the kernel's rules.
-// The effect of a higher class on a lower one is bounded too. If work of a class waits and none of
-// it runs, while items above it do, for 100 looks of the monitor (one a millisecond), it gets one
-// extra worker for one item, and for those that the worker begins in the next two milliseconds
-// (Starvation, StarvedTurn). So each class starts at least ten items a second, and short ones fast
-// enough that a log or a queue of clean-ups does not grow without end. From utility up, a class
-// that has no worker at all gets one sooner.
+// The effect of a higher class on a lower one is bounded too. If items of a class wait and none
+// runs, while items above it do, for 100 looks of the monitor (one a millisecond), they get one
+// extra worker for one item, and for those that it begins in the next two milliseconds; and so do
+// lanes (Starvation, StarvedTurn). So each class starts at least ten items and ten lanes a second,
+// and short ones fast enough that a log or a queue of clean-ups does not grow without end. From
+// utility up they get one sooner; utility pays for that.
 // Besides, workers that the allowance covers now and then take waiting work in turn (Pool+Take),
 // regardless of class: a class gets about one of 1,200 picks of each worker.
 // All inputs are hints. A stale one costs a worker too many or too few for one item.
 
-/// The turn of a worker that the monitor has sent for work of a starved class. It begins when the
-/// worker picks again after its first node, so that the time until a CPU runs it does not count,
-/// and lasts two milliseconds. By a clock: the monitor makes no looks while it rests.
+/// The turn of a worker that was sent for items, or lanes, of a starved class. It takes no others:
+/// a long item would keep it from the lanes, and another worker would come for these. It begins
+/// when the worker picks again after its first node, so that the time until a CPU runs it does not
+/// count, and lasts two milliseconds. By a clock: the monitor makes no looks while it rests.
 struct StarvedTurn {
   static var nanoseconds: UInt64 { 2_000_000 }
 
-  let band: Band
+  let key: InjectorKey
   /// When it ends, by the monotonic clock; `nil`: it has not begun.
   private var end: UInt64?
 
-  init(of band: Band, until end: UInt64? = nil) {
-    self.band = band
+  init(of key: InjectorKey, until end: UInt64? = nil) {
+    self.key = key
     self.end = end
   }
 
@@ -49,7 +50,9 @@ extension Pool {
   /// (Starvation) needs one: it takes none of the reserve, and items that sleep get few threads.
   var hasThread: Bool {
     let seen = state.load(ordering: .relaxed)
-    return seen.idle > 0 || seen.threads < maxThreads(upTo: threadsBehindOthers)
+    if seen.idle > 0 { return true }
+    let limit = threadsBehindOthers
+    return idleLock.withLock { seen.threads < maxThreads(upTo: limit) }
   }
 
   /// The workers admitted beyond the allowance for the most urgent work in the injectors.
@@ -100,6 +103,7 @@ extension Pool {
 
   /// Whether another worker, counted or not, has a node of that kind and band.
   func hasWorker(at key: InjectorKey, except self: Worker? = nil) -> Bool {
+    guard workers(in: key.band) > 0 else { return false }
     var isFound = false
     forEachWorker { worker in
       isFound =
@@ -128,6 +132,11 @@ extension Pool {
       return left > 0
     }
     return count
+  }
+
+  /// The number of workers in `band`, blocked ones included.
+  private func workers(in band: Band) -> UInt64 {
+    bandUse.load(ordering: .relaxed) >> (UInt64(band.rawValue) * 10) & 0x3ff
   }
 
   /// The number of workers in a band below `band`, blocked ones included.

@@ -40,13 +40,14 @@ extension Pool {
       worker.promptTurns = PromptTurns()
       BlackBox.noteWorker(thread)
     }
-    while (worker.isInReserve ? serveLanes(worker, thread) : runUntilIdle(worker, thread))
-      && grandCentralWorkerIdle(worker, thread)
-    {}
+    var isIdle = false
+    repeat {
+      isIdle = worker.isInReserve ? serveLanes(worker, thread) : runUntilIdle(worker, thread)
+    } while isIdle && grandCentralWorkerIdle(worker, thread)
     thread.pointee.worker = nil
     ThreadEffects.leave(thread)
     // The pool of the process needs fewer threads, so probably fewer nodes. Its own ones first.
-    if configuration.hasEffects {
+    if isIdle && configuration.hasEffects {
       NodeCache.drain(thread)
       NodeCache.depot.trim()
     }
@@ -97,6 +98,8 @@ extension Pool {
       }
     }
     enter(band, worker)
+    // At once: a thread that looks for a worker of that kind and band must not send another.
+    worker.note(node.kind)
     return node
   }
 
@@ -109,10 +112,7 @@ extension Pool {
     gc_gave_way(thread)
     thread.pointee.qos = traits.qos.rawValue
     EffectivePriority.apply(worker.band, on: thread)
-    let isInLane = node.kind == .lanes
-    if worker.isInLane.load(ordering: .relaxed) != isInLane {
-      worker.isInLane.store(isInLane, ordering: .relaxed)
-    }
+    worker.note(node.kind)
     // For an item of a global queue, a label that the thread still carries is another queue's.
     if traits.isDisjoint(with: [.lane, .carried]) && worker.mayHaveLabel { worker.showPlainName() }
     if traits.isDisjoint(with: [.lane, .carried]) { BlackBox.noteNoQueue(on: thread) }

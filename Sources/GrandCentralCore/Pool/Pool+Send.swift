@@ -44,7 +44,7 @@ extension Pool {
 
   /// Sends one more worker for the oldest work of that kind and band. The monitor, and a drain
   /// (LaneTurn).
-  func boost(_ key: InjectorKey) -> Bool { send(for: key, turn: StarvedTurn(of: key.band)) }
+  func boost(_ key: InjectorKey) -> Bool { send(for: key, turn: StarvedTurn(of: key)) }
 
   /// Sends one more worker for the oldest work of that kind in its highest band. Monitor only.
   /// Returns false if there is no such work, or no thread.

@@ -164,6 +164,14 @@ final class Worker: @unchecked Sendable {
     return taken
   }
 
+  /// Notes the kind of the node that the worker runs next. Owner only.
+  @inline(__always)
+  func note(_ kind: WorkKind) {
+    // relaxed: a hint.
+    let inLane = kind == .lanes
+    if isInLane.load(ordering: .relaxed) != inLane { isInLane.store(inLane, ordering: .relaxed) }
+  }
+
   // Monitor only.
   var lastPicks: UInt32 = 0
   /// How many looks in a row have seen the same pick.

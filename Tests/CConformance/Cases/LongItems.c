@@ -12,12 +12,14 @@ static atomic_int is_over;
 static progress ended;
 static latch last;
 
-// If there is one, each item of a chain writes an entry there.
+// If there is one, each item of the first chains writes an entry there.
 static dispatch_queue_t log_queue;
+enum { LOGGING_CHAINS = 8 };
 
 typedef struct chain {
   dispatch_queue_t queue;
   int milliseconds;
+  bool logs;
 } chain;
 
 static int64_t cpu_now(void) {
@@ -39,7 +41,7 @@ static void write_entry(void *context) {
 static void compute_again(void *context) {
   chain *one = context;
   compute(one->milliseconds * (int64_t)MILLISECOND, log_queue ? cpu_now : monotonic_now);
-  if (log_queue) dispatch_async_f(log_queue, NULL, write_entry);
+  if (one->logs) dispatch_async_f(log_queue, NULL, write_entry);
   progress_add(&ended);
   if (atomic_load(&is_over)) {
     latch_down(&last);
@@ -69,7 +71,8 @@ static void begin_chains(
   int count, int milliseconds, dispatch_queue_attr_t attributes, dispatch_queue_t shared) {
   for (int n = 0; n < count; n++, chains++) {
     dispatch_queue_t queue = shared ? shared : dispatch_queue_create("filter", attributes);
-    all[chains] = (chain){.queue = queue, .milliseconds = milliseconds};
+    bool logs = log_queue && n < LOGGING_CHAINS;
+    all[chains] = (chain){.queue = queue, .milliseconds = milliseconds, .logs = logs};
     dispatch_async_f(queue, &all[chains], compute_again);
   }
 }

@@ -276,12 +276,14 @@ import Testing
     for lane in lanes { #expect(stage.pool.takeNext(for: stage.worker) == lane) }
   }
 
-  @Test func `takes work of a starved class until its turn is over`() {
+  @Test(arguments: WorkKind.allCases)
+  func `takes work of a starved class and kind until its turn is over`(kind: WorkKind) {
     let stage = Stage(running: .default)
-    var nodes = [stage.inject(0, .utility), stage.inject(1, .utility, .lanes)]
-    nodes += [stage.inject(2, .utility), stage.inject(3, .utility)]
-    _ = stage.inject(4, .background)
-    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: .max)
+    let key = InjectorKey(kind: kind, band: .utility)
+    var nodes = (0..<3).map { stage.inject($0, .utility, kind) }
+    _ = stage.inject(3, .utility, kind.other)
+    _ = stage.inject(4, .background, kind)
+    stage.worker.starvedTurn = StarvedTurn(of: key, until: .max)
     while !nodes.isEmpty {
       let node = stage.pool.takeNext(for: stage.worker)
       guard let place = nodes.firstIndex(where: { $0 == node }) else {
@@ -293,8 +295,8 @@ import Testing
     #expect(stage.pool.takeNext(for: stage.worker) == nil)
     #expect(stage.worker.starvedTurn == nil)
     // Nor does it begin another node after its time.
-    _ = stage.inject(5, .utility)
-    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: 0)
+    _ = stage.inject(5, .utility, kind)
+    stage.worker.starvedTurn = StarvedTurn(of: key, until: 0)
     #expect(stage.pool.takeNext(for: stage.worker) == nil)
     #expect(stage.worker.starvedTurn == nil)
   }
@@ -304,13 +306,14 @@ import Testing
     let block = NodeBlock(4)
     for node in block.nodes { stage.worker.items.put(node, band: .utility) }
     let injected = stage.inject(0, .utility)
-    stage.worker.starvedTurn = StarvedTurn(of: .utility, until: .max)
+    stage.worker.starvedTurn = StarvedTurn(
+      of: InjectorKey(kind: .items, band: .utility), until: .max)
     let taken = (0..<4).map { _ in stage.pool.takeNext(for: stage.worker) }
     #expect(taken.contains { $0 == injected }, "\(taken)")
   }
 
   @Test func `the turn of a starved class begins with its first look, and ends by the clock`() {
-    var turn = StarvedTurn(of: .utility)
+    var turn = StarvedTurn(of: InjectorKey(kind: .items, band: .utility))
     let times: [UInt64] = [1_000_000, 2_999_999, 3_000_000, 4_000_000]
     let lasts = times.map { turn.lasts(at: $0) }
     #expect(lasts == [true, true, false, false])

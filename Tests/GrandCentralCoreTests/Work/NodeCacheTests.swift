@@ -70,7 +70,7 @@ import Testing
 
   /// The pages of memory that the kernel provides for the regions, without their first pages.
   private func backedPages(of regions: Set<UnsafeMutableRawPointer>) -> Int {
-    let page = PageNodes.bytes
+    let page = sysconf(Int32(_SC_PAGESIZE))
     return regions.reduce(0) { sum, region in
       var states = [UInt8](repeating: 0, count: NodeRegion.bytes / page - 1)
       #expect(mincore(region + page, NodeRegion.bytes - page, &states) == 0)

@@ -187,16 +187,18 @@ import Testing
   @Test func `starts higher classes first when it is full`() {
     // A class that waits for two looks of the monitor beside a higher one gets a worker of its own.
     // On a loaded machine the scene may take that long, so only a run in less counts. Each runs in
-    // a new process: a worker also serves all classes in turn, at every 61st pick.
+    // a new process: a worker also serves all classes in turn, at every 61st pick. A worker that
+    // comes early can only disturb the order.
+    let expected = "userInteractive,userInitiated,default,utility,background"
     var order: String?
     let isQuick = eventually {
       let result = run("priority", environment: ["GRANDCENTRAL_WIDTH": "1"])
       order = result.value("order")
       guard let microseconds = result.number("microseconds") else { return true }
-      return microseconds < 700
+      return order == expected || microseconds < 700
     }
     #expect(isQuick)
-    #expect(order == "userInteractive,userInitiated,default,utility,background")
+    #expect(order == expected)
   }
 
   @Test func `does not starve background work`() {
