@@ -10,9 +10,8 @@
 //     the kinds took turns by number alone, each item would wait for the whole turn of a lane.
 //   - If items or lanes of a lower class from default up wait, and none of that class runs, the
 //     drain sends a worker beyond the allowance, as the monitor does later for more classes
-//     (Pool+Classes).
-//     Such a class is often not the program's choice: what the main thread submits is
-//     user-initiated. Classes below default wait for the monitor (Starvation).
+//     (Pool+Classes). Such a class is often not the program's choice: what the main thread submits
+//     is user-initiated. Classes below default wait for the monitor (Starvation).
 // The drainer reads no clock while nothing waits. What waits in the injectors it sees before each
 // item, in one word; what waits in its own local queues, before every eighth.
 import CGrandCentralLinux
@@ -49,7 +48,7 @@ struct LaneTurn {
     guard now &- began >= Self.nanoseconds else { return false }
     began = now
     let pool = worker.pool
-    if lower >= .default { pool.boostUnused(waiting.only(lower), of: lower) }
+    if lower >= .default { pool.boostUnused(lower, waiting) }
     // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free. A
     // worker that was sent for a class stays with it.
     guard isOfClass, !pool.isStressed || pool.lanesRest, worker.starvedTurn == nil
@@ -78,8 +77,8 @@ extension Pool {
     return boost(key)
   }
 
-  /// The same for both kinds, by what was seen in the injectors of `band`.
-  fileprivate func boostUnused(_ waiting: InjectorSet, of band: Band) {
+  /// The same for both kinds of `band`, by what was seen in the injectors.
+  fileprivate func boostUnused(_ band: Band, _ waiting: InjectorSet) {
     for kind in WorkKind.allCases {
       let key = InjectorKey(kind: kind, band: band)
       if waiting.contains(key), hasNode(in: InjectorSet(key)) { _ = boostIfUnused(key) }

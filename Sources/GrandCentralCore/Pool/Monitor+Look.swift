@@ -164,8 +164,11 @@ extension Monitor {
     _ worker: Worker, _ kind: WorkKind, used: UInt64, _ found: inout Found
   ) {
     let band = Band(rawValue: worker.visibleBand.load(ordering: .relaxed)) ?? .unspecified
+    // A class pays for both kinds.
+    for kind in WorkKind.allCases {
+      looks.starvation[InjectorKey(kind: kind, band: band).index].used += used
+    }
     let key = InjectorKey(kind: kind, band: band)
-    looks.starvation[key.index].used += used
     if worker.status.load(ordering: .relaxed) == .running { found.atWork.insert(InjectorSet(key)) }
   }
 
@@ -284,10 +287,6 @@ extension Monitor {
   private func boostStarved(_ pool: Pool, _ found: Found, isScarce: Bool, elapsed: UInt64) {
     for band in Band.allCases.reversed() where band != .unspecified {
       let areHigher = found.atWork.highestBand > band
-      // A class pays for both kinds.
-      let keys = WorkKind.allCases.map { InjectorKey(kind: $0, band: band).index }
-      let used = keys.reduce(0) { $0 + looks.starvation[$1].used }
-      for index in keys { looks.starvation[index].used = used }
       for kind in WorkKind.allCases {
         let key = InjectorKey(kind: kind, band: band)
         let isStarved =

@@ -79,8 +79,8 @@ extension Pool {
     let injected = waiting.highestBand(of: .items)
     let band = max(own, injected, victims.items.band)
     guard band != .unspecified, band >= lane else { return nil }
-    let most = (width.load(ordering: .relaxed) + 1) / 2
-    if isBeyond && itemsAtWork(except: worker, upTo: most) >= most { return nil }
+    let limit = (width.load(ordering: .relaxed) + 1) / 2
+    if isBeyond && itemsAtWork(except: worker, upTo: limit) >= limit { return nil }
     return takeItem(of: band, victims.items, for: worker)
   }
 

@@ -89,7 +89,8 @@ struct NodeRegion {
   private var summary: UnsafeMutablePointer<UInt64> { field(Self.pages * 8 + 32, UInt64.self) }
   /// A bit for each page that has memory: its nodes were taken since the kernel provided it.
   private var backed: UnsafeMutablePointer<UInt64> { field(Self.pages * 8 + 24, UInt64.self) }
-  private var made: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+  /// The region made before this one.
+  private var madeBefore: UnsafeMutablePointer<UnsafeMutableRawPointer?> {
     field(Self.pages * 8 + 16, UnsafeMutableRawPointer?.self)
   }
   /// The number of pages that are full of the header, or whose nodes were taken once.
@@ -113,8 +114,8 @@ struct NodeRegion {
 
   /// The region that was made before this one.
   var older: NodeRegion? {
-    get { made.pointee.map(NodeRegion.init(start:)) }
-    nonmutating set { made.pointee = newValue?.start }
+    get { madeBefore.pointee.map(NodeRegion.init(start:)) }
+    nonmutating set { madeBefore.pointee = newValue?.start }
   }
 
   // MARK: Nodes
