@@ -164,11 +164,10 @@ extension Monitor {
     _ worker: Worker, _ kind: WorkKind, used: UInt64, _ found: inout Found
   ) {
     let band = Band(rawValue: worker.visibleBand.load(ordering: .relaxed)) ?? .unspecified
-    // A class pays for both kinds.
-    for kind in WorkKind.allCases {
-      looks.starvation[InjectorKey(kind: kind, band: band).index].used += used
-    }
     let key = InjectorKey(kind: kind, band: band)
+    // Each kind pays for itself: lanes get workers in other ways, too, and a log that is always at
+    // work would keep all items of its class waiting.
+    looks.starvation[key.index].used += used
     if worker.status.load(ordering: .relaxed) == .running { found.atWork.insert(InjectorSet(key)) }
   }
 
