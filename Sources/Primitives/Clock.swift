@@ -20,6 +20,9 @@ public enum Clock {
     return used < 0 ? nil : used
   }
 
+  /// The CPU time of all threads of this process in nanoseconds, ended ones included.
+  public static func processCPUNanoseconds() -> UInt64 { read(CLOCK_PROCESS_CPUTIME_ID) }
+
   private static func read(_ clock: clockid_t) -> UInt64 {
     var now = timespec()
     // clock_gettime(2) fails only for an unknown clock or a bad address; neither can occur.

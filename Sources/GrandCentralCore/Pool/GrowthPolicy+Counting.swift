@@ -132,6 +132,10 @@ extension GrowthPolicy {
     }
     // It has not run since it was last found runnable, so it still waits for a CPU.
     if record.isRunnable { return false }
+    if record.looksUnread > 0 {
+      record.looksUnread -= 1
+      return false
+    }
     if let state = state() { return sleeps(state, &record) ?? false }
     // A thread that waits for a CPU used none either. If it is taken for asleep, there is one
     // worker too many for a while.
@@ -144,6 +148,7 @@ extension GrowthPolicy {
   private func sleeps(_ state: ThreadState, _ record: inout Record) -> Bool? {
     guard case .runnable(let sleeps) = state else { return true }
     record.isRunnable = true
+    record.looksUnread = thresholds.looksUnread
     guard let first = record.sleeps else {
       record.startNaps(at: sleeps)
       return nil

@@ -46,6 +46,11 @@ extension GrowthPolicy {
     var threads: Int
     var idle: Int
     var active: Int
+    /// The CPU time that all threads of the process, the program's own included, use in a second;
+    /// `nil`: not known.
+    var usedPerSecond: UInt64?
+    /// Whether the width is the quota of a control group.
+    var isQuota = false
     /// Whether the system refused the last thread that was requested.
     var isRefused = false
   }
@@ -57,8 +62,8 @@ extension GrowthPolicy {
     var lanesBeyond: Int
     /// Whether a new lane wakes an idle worker at once, however many are active.
     var lanesOvercommit = false
-    /// Whether a lane of class default or above waits while long items hold the CPUs.
-    var lanesWaitBehindItems = false
+    /// How many workers lanes of class default or above may have beyond the allowance for a while.
+    var lanesBehindOthers = 0
     /// Whether as many lanes as the width have long items, overdue ones included.
     var areLanesLong = false
     /// Whether the active workers use the CPUs, so that more of them would only share these.

@@ -21,7 +21,8 @@
 //   workers for lanes   while the oldest lane has waited for `maxLaneWait`: one, and more as lanes
 //                       are overdue; idle workers at once if a lane was overdue lately; as many as
 //                       lanes rested lately (RestingLanes); and up to three widths if a lane has
-//                       waited behind long items lately (LanesBehindItems)
+//                       waited behind long items lately, or while other programs use the CPUs
+//                       (LanesBehindOthers)
 //   workers for items   up to the width if an item has waited behind long lanes lately
 //                       (ItemsBehindLanes)
 //   a worker for items  while fewer items than the width run, and none was taken for `itemPatience`
@@ -49,6 +50,9 @@ struct GrowthPolicy {
     /// reads the states of about `statesRead` of them.
     var suspicionShare: UInt64 = 2
     var statesRead = 16
+    /// So many looks do not ask again for the state of a thread that was runnable: on a loaded
+    /// machine it probably waits for a CPU, and the readings would take CPU time from it.
+    var looksUnread = 3
     /// A worker that has rested twice in its item counts again after `firstDoubt` of CPU time, and
     /// after twice as much each further time, up to `longestDoubt`; as many such workers as the
     /// width at once.
@@ -90,6 +94,9 @@ struct GrowthPolicy {
     /// CPUs are scarce while as many workers as the width are busy, and all workers together use
     /// 1/scarceShare of the width.
     var scarceShare: UInt64 = 2
+    /// Others use CPUs while as many workers as the width are busy, and the process leaves more
+    /// than 1/othersShare of the width.
+    var othersShare: UInt64 = 4
     /// How long the oldest lane waits before workers come beyond the allowance.
     var maxLaneWait: UInt64 = 2_000_000
     /// Nodes that use so much CPU time in the mean are long: twice the turn of a lane (LaneTurn).
@@ -141,6 +148,8 @@ struct GrowthPolicy {
     var hasLongNodes = false
     /// Whether the thread was runnable when its state was last read, and has not run since.
     var isRunnable = false
+    /// The number of looks that do not ask for the state again.
+    var looksUnread = 0
 
     mutating func startNaps(at count: UInt64) {
       sleeps = count
@@ -250,9 +259,7 @@ struct GrowthPolicy {
       threadsForLanes: max(threads, threadsForLanes))
     overdueLanesAgo = look.overdueLanes > 0 ? 0 : overdueLanesAgo.map { $0 + elapsed }
     decision.lanesOvercommit = (overdueLanesAgo ?? .max) < thresholds.overcommitting
-    decision.lanesWaitBehindItems =
-      (waiting.oldestUrgentLane ?? 0) >= thresholds.maxLaneWait
-      && look.longItems + look.longLanes >= books.width
+    decision.lanesBehindOthers = lanesBehindOthers(waiting, books)
     decision.areLanesLong = look.longLanes + look.overdueLanes >= books.width
     if laneWaits {
       decision.lanesToSend = min(

@@ -8,6 +8,7 @@ extension Monitor {
   struct Looks {
     var policy: GrowthPolicy?
     var lastNanoseconds: UInt64 = 0
+    var processCPUTime = ProcessCPUTime()
     /// By kind and band.
     var starvation = [Starvation](repeating: Starvation(), count: InjectorKey.count)
     /// By band: how long the oldest lane, or item, has waited in the injector.
@@ -61,6 +62,7 @@ extension Monitor {
     // The first look after a rest has no earlier one.
     let elapsed = looks.lastNanoseconds == 0 ? Self.periodNanoseconds : now - looks.lastNanoseconds
     looks.lastNanoseconds = now
+    looks.processCPUTime.note(Clock.processCPUNanoseconds(), at: now)
     let limits = pool.configuration
     var policy =
       looks.policy
@@ -85,10 +87,12 @@ extension Monitor {
         itemsUntaken: itemsUntaken(found, elapsed: elapsed)),
       GrowthPolicy.Books(
         width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
-        active: seen.active, isRefused: pool.isRefusedLately), elapsed: elapsed)
+        active: seen.active, usedPerSecond: looks.processCPUTime.perSecond,
+        isQuota: pool.isWidthQuota, isRefused: pool.isRefusedLately),
+      elapsed: elapsed)
     looks.policy = policy
     restingLanes.note(resting: policy.look.restingLanes, left: found.leftLanes, at: now)
-    lanesBehindItems.note(decision.lanesWaitBehindItems, at: now)
+    lanesBehindOthers.note(decision.lanesBehindOthers, at: now)
     itemsBehindLanes.note(
       besideLongLanes: decision.areLanesLong,
       waits: found.oldestUrgentItem ?? 0 >= policy.thresholds.maxLaneWait,
@@ -236,8 +240,8 @@ extension Monitor {
     let width = pool.width.load(ordering: .relaxed)
     let resting = decision.isScarce ? 0 : restingLanes.count(width: width)
     pool.restingLanes.store(resting, ordering: .relaxed)
-    let behindItems = lanesBehindItems.count(width: width, at: looks.lastNanoseconds)
-    pool.lanesBehindItems.store(behindItems, ordering: .relaxed)
+    let behindOthers = lanesBehindOthers.count(width: width, at: looks.lastNanoseconds)
+    pool.lanesBehindOthers.store(behindOthers, ordering: .relaxed)
     pool.itemsBehindLanes.store(
       itemsBehindLanes.isOn(at: looks.lastNanoseconds), ordering: .relaxed)
     pool.raisedThreads.store(decision.threads, ordering: .relaxed)

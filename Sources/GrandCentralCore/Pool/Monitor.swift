@@ -17,7 +17,7 @@ final class Monitor: @unchecked Sendable {
   private var lastTrim: UInt64 = 0
   var looks = Looks()
   var restingLanes = RestingLanes()
-  var lanesBehindItems = LanesBehindItems()
+  var lanesBehindOthers = LanesBehindOthers()
   var itemsBehindLanes = ItemsBehindLanes()
 
   static var periodNanoseconds: UInt64 { 1_000_000 }
@@ -141,7 +141,7 @@ final class Monitor: @unchecked Sendable {
     pool.beyondWidth.store(0, ordering: .relaxed)
     pool.lanesBeyond.store(0, ordering: .relaxed)
     pool.reported.store(0, ordering: .relaxed)
-    // `lanesOvercommit`, `restingLanes`, `lanesBehindItems` and `itemsBehindLanes` stay: the lanes
+    // `lanesOvercommit`, `restingLanes`, `lanesBehindOthers` and `itemsBehindLanes` stay: the lanes
     // that were overdue probably still run, and what comes will probably rest, or wait behind other
     // work, as the last ones did, and should not wait for a look. The next look decides anew, and
     // what follows the last one asks for it.

@@ -39,7 +39,7 @@ extension Pool: ForkParticipant {
     lanesBeyond.store(0, ordering: .relaxed)
     lanesOvercommit.store(false, ordering: .relaxed)
     restingLanes.store(0, ordering: .relaxed)
-    lanesBehindItems.store(0, ordering: .relaxed)
+    lanesBehindOthers.store(0, ordering: .relaxed)
     itemsBehindLanes.store(false, ordering: .relaxed)
     raisedThreads.store(0, ordering: .relaxed)
     refusedUntil.store(0, ordering: .relaxed)
@@ -79,7 +79,7 @@ extension Monitor {
     quietRounds = 0
     looks = Looks()
     restingLanes = RestingLanes()
-    lanesBehindItems = LanesBehindItems()
+    lanesBehindOthers = LanesBehindOthers()
     itemsBehindLanes = ItemsBehindLanes()
     nextPreparation.store(0, ordering: .relaxed)
     mode.store(.absent, ordering: .relaxed)

@@ -158,7 +158,7 @@ extension Pool {
   /// the monitor looks.
   private func wakeBeyond(seeing seen: PoolState) {
     if lanesRest { wakeForRestingLanes(seeing: seen) }
-    if lanesBehindItems.load(ordering: .relaxed) != 0 { wakeForLaneBehindItems(seeing: seen) }
+    if lanesBehindOthers.load(ordering: .relaxed) != 0 { wakeForLaneBehindOthers(seeing: seen) }
     if itemsBehindLanes.load(ordering: .relaxed) { wakeForItemBehindLanes(seeing: seen) }
     monitor.watch(self)
   }

@@ -57,9 +57,9 @@ final class Pool: @unchecked Sendable {
   let lanesOvercommit = Atomic<Bool>(false)
   /// How many workers beyond the allowance new lanes may wake or make at once: see RestingLanes.
   let restingLanes = Atomic<Int>(0)
-  /// The workers that lanes from default up may have beyond the allowance since one of them waited
-  /// behind items: the width, or 0. See LanesBehindItems.
-  let lanesBehindItems = Atomic<Int>(0)
+  /// The workers that lanes from default up may have beyond the allowance since one of them waited:
+  /// see LanesBehindOthers.
+  let lanesBehindOthers = Atomic<Int>(0)
   /// Whether items may have workers beside the lanes: see ItemsBehindLanes.
   let itemsBehindLanes = Atomic<Bool>(false)
   let width: Atomic<Int>

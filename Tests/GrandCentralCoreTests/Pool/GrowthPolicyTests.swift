@@ -16,6 +16,7 @@ private enum Promise: String, CaseIterable, Sendable {
   case lockingItemsKeepToTheWidth
   case awakenedItemsCountAgain, shortLanesNeedFewThreads, laterLanesNeedFewThreads
   case sleepingItemsOverlap, sleepingLanesOverlap, briefNapsOverlap, waitsInTurnNeedFewThreads
+  case lanesKeepUpOnALoadedMachine
   case limitsHold, heldThreadsAreReported, refusalsAreReported
 
   func violation(_ rules: GrowthPolicy.Thresholds) -> String? {
@@ -72,6 +73,7 @@ private enum Promise: String, CaseIterable, Sendable {
     case .sleepingLanesOverlap:
       return sleepers(.lanes, rules, within: 130, threads: 256)
     case .waitsInTurnNeedFewThreads: return queueUp(rules)
+    case .lanesKeepUpOnALoadedMachine: return streamOfLanes(rules)
     case .limitsHold: return limits(rules)
     case .heldThreadsAreReported: return reports(.held, rules)
     case .refusalsAreReported: return reports(.refused, rules)
@@ -190,6 +192,21 @@ private func shortLanes(
   machine.run(milliseconds: 1000) { $0.ended == count }
   return machine.maxThreadsSeen <= 6 && machine.ended == count
     ? nil : "\(machine.maxThreadsSeen) threads, \(machine.ended) ended"
+}
+
+/// Lanes that need two thirds of a CPU together, beside eight other threads on two CPUs.
+private func streamOfLanes(_ rules: GrowthPolicy.Thresholds) -> String? {
+  var rules = rules
+  // In a tick each worker runs one node; these stand for many short ones.
+  rules.longNode = .max
+  var machine = GrowthSimulation(thresholds: rules)
+  machine.hasLanesBehindOthers = true
+  machine.load = 8
+  for _ in 1...4000 {
+    machine.submit(Script(.lanes, .compute(milliseconds: 0.33)))
+    machine.run(milliseconds: 0.5)
+  }
+  return machine.waitingCount < 40 ? nil : "\(machine.waitingCount) wait"
 }
 
 private func sleepers(
@@ -313,6 +330,9 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     BrokenRule("one lane a look is found overdue", breaks: .laneBehindComputingLanes) {
       $0.overdueGrowth = 1_000_000
     },
+    BrokenRule("CPUs that others use are the pool's", breaks: .lanesKeepUpOnALoadedMachine) {
+      $0.othersShare = 1
+    },
     BrokenRule("held threads are not reported", breaks: .heldThreadsAreReported) {
       $0.heldReport = .max
     },
@@ -376,25 +396,5 @@ private struct BrokenRule: CustomTestStringConvertible, Sendable {
     policy.begin()
     let last = policy.decide(quiet, books, elapsed: 1_000_000)
     #expect(last.lanesToSend == 0 && last.lanesBeyond == 0 && last.beyondWidth == 0)
-  }
-}
-
-@Suite("A wait clock") struct WaitClockTests {
-  @Test func `says how long the oldest has waited`() {
-    var clock = WaitClock()
-    #expect(clock.look(came: 0, went: 0, elapsed: 1) == nil)
-    #expect(clock.look(came: 3, went: 0, elapsed: 1) == 1)
-    #expect(clock.look(came: 5, went: 2, elapsed: 1) == 2)
-    // The first three have left; the others have waited for at least one look.
-    #expect(clock.look(came: 5, went: 3, elapsed: 1) == 1)
-    #expect(clock.look(came: 6, went: 4, elapsed: 1) == 2)
-    #expect(clock.look(came: 6, went: 6, elapsed: 1) == nil)
-  }
-
-  @Test func `wraps`() {
-    var clock = WaitClock()
-    #expect(clock.look(came: 1, went: .max, elapsed: 2) == 2)
-    #expect(clock.look(came: 1, went: 0, elapsed: 2) == 4)
-    #expect(clock.look(came: 1, went: 1, elapsed: 2) == nil)
   }
 }

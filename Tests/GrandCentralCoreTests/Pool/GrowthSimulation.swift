@@ -40,6 +40,8 @@ struct GrowthSimulation {
   /// The number of CPUs; `load` is the number of other programs' threads that compute on them.
   let cpus: Int
   var load = 0
+  /// Whether lanes get workers as LanesBehindOthers says.
+  var hasLanesBehindOthers = false
   /// The number of threads that the system grants.
   var maxThreads = 1000
 
@@ -60,6 +62,7 @@ struct GrowthSimulation {
   private var workers: [SimulatedWorker] = []
   private var allowance: Int
   private var lanesBeyond = 0
+  private var lanesBehindOthers = LanesBehindOthers()
   private var threadAllowance: Int
   private var turn = 0
   private var firstThreads: Int { 2 * width + 2 }
@@ -79,6 +82,7 @@ struct GrowthSimulation {
   }
 
   var milliseconds: Double { Double(now) / 1e6 }
+  var waitingCount: Int { waiting.values.map(\.count).reduce(0, +) }
   var begunCount: Int { went[.items, default: 0].asInt + went[.lanes, default: 0].asInt }
 
   /// Adds an item. Returns its number, which is its index in `begun`.
@@ -128,9 +132,15 @@ struct GrowthSimulation {
   private var idle: Int { workers.filter { $0.status == .idle }.count }
   private var hasWork: Bool { waiting.values.contains { !$0.isEmpty } }
 
+  private var workersBehindOthers: Int {
+    hasLanesBehindOthers ? lanesBehindOthers.count(width: width, at: now) : 0
+  }
+
   /// Wakes and creates workers up to the allowance.
   private mutating func wake() {
     while hasWork, active < allowance, start(nil, maxThreads: threadAllowance) {}
+    let others = workersBehindOthers
+    while active < allowance + others, start(.lanes, maxThreads: firstThreads + 4 * width) {}
     maxThreadsSeen = max(maxThreadsSeen, workers.count)
   }
 
@@ -163,6 +173,7 @@ struct GrowthSimulation {
     ended += 1
     workers[index].status = .counted
     let beyond = active - allowance
+    let lanesBeyond = max(lanesBeyond, workersBehindOthers)
     let isTaken =
       beyond <= 0 ? take(nil, for: index) : beyond <= lanesBeyond && take(.lanes, for: index)
     if !isTaken { workers[index].status = .idle }
@@ -190,17 +201,21 @@ struct GrowthSimulation {
   private mutating func look() {
     let period = Self.tick * UInt64(Self.ticksInLook)
     policy.begin()
+    let usedSince = workers.map { $0.used - $0.lastUsed }.reduce(0, +)
     for index in workers.indices { see(index, elapsed: period) }
     let lanes = (came[.lanes, default: 0], went[.lanes, default: 0])
     let oldest = clock.look(came: lanes.0, went: lanes.1, elapsed: period)
     let decision = policy.decide(
       GrowthPolicy.Waiting(
-        hasWork: hasWork, oldestLane: oldest, itemsUntaken: itemsUntaken(elapsed: period)),
+        hasWork: hasWork, oldestLane: oldest, oldestUrgentLane: oldest,
+        itemsUntaken: itemsUntaken(elapsed: period)),
       GrowthPolicy.Books(
         width: width, threads: workers.count, idle: idle, active: active,
-        isRefused: workers.count >= maxThreads), elapsed: period)
+        usedPerSecond: usedSince * 1_000_000_000 / period, isRefused: workers.count >= maxThreads),
+      elapsed: period)
     allowance = width + decision.beyondWidth
     lanesBeyond = decision.lanesBeyond
+    lanesBehindOthers.note(decision.lanesBehindOthers, at: now)
     threadAllowance = decision.threads
     for _ in 0..<decision.lanesToSend {
       guard start(.lanes, maxThreads: decision.threadsForLanes) else { break }

@@ -11,7 +11,7 @@ import Testing
     let isOver = Latch()
     let pool = Pool.occupied(by: .lanes, until: isOver, threads: 2)
     #expect(pool.makeSecondThread())
-    pool.lanesBehindItems.store(1, ordering: .relaxed)
+    pool.lanesBehindOthers.store(1, ordering: .relaxed)
     var kinds: [WorkKind] = []
     // The turn lasts for 50 µs, so beside other load it may end too early.
     let hasTurn = eventually {

@@ -8,4 +8,6 @@ public enum Clock {
   public static func wallNanoseconds() -> UInt64 { Checker.nanoseconds }
   /// The CPU time of a thread: always 0, because no CPU time passes in a model.
   public static func cpuNanoseconds(ofThread thread: UInt32) -> Int64? { 0 }
+  /// The CPU time of all threads. There are no other programs: they use 64 CPUs.
+  public static func processCPUNanoseconds() -> UInt64 { 64 * Checker.nanoseconds }
 }

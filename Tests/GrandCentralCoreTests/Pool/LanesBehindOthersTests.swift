@@ -1,18 +1,20 @@
-// Lanes that wait while items hold all CPUs: contract row T3.
+// Lanes that wait while items, or other threads, hold the CPUs: contract row T3.
 import TestSupport
 import Testing
 
 @testable import GrandCentralCore
 
-@Suite("Lanes behind items that compute") struct LanesBehindItemsTests {
+@Suite("Lanes behind others that use the CPUs") struct LanesBehindOthersTests {
   private static let look: UInt64 = 1_000_000
 
   /// The decision of a look that finds workers which compute in items, or in lanes, and a lane that
   /// has waited for so long. `begun`: how many nodes each worker has begun since the look before.
-  /// `isUrgent`: the lane is of class default or above.
+  /// `isUrgent`: the lane is of class default or above. `usedPerSecond`: as in
+  /// `Books`.
   private func decision(
     of policy: inout GrowthPolicy, workers: Int = 2, inLanes: Bool, begun: UInt32 = 1,
-    oldestLane: UInt64, isUrgent: Bool = true
+    oldestLane: UInt64, isUrgent: Bool = true, usedPerSecond: UInt64? = nil,
+    isQuota: Bool = false
   ) -> GrowthPolicy.Decision {
     policy.begin()
     for _ in 0..<workers {
@@ -25,7 +27,9 @@ import Testing
       GrowthPolicy.Waiting(
         hasWork: true, oldestLane: oldestLane, oldestUrgentLane: isUrgent ? oldestLane : nil,
         itemsUntaken: nil),
-      GrowthPolicy.Books(width: 2, threads: 4, idle: 2, active: workers), elapsed: Self.look)
+      GrowthPolicy.Books(
+        width: 2, threads: 4, idle: 2, active: workers, usedPerSecond: usedPerSecond,
+        isQuota: isQuota), elapsed: Self.look)
   }
 
   private func policy() -> GrowthPolicy {
@@ -39,16 +43,16 @@ import Testing
     let wait = policy.thresholds.maxLaneWait
     let early = decision(of: &policy, inLanes: false, oldestLane: wait - 1)
     let late = decision(of: &policy, inLanes: false, oldestLane: wait)
-    #expect(!early.lanesWaitBehindItems && late.lanesWaitBehindItems)
+    #expect(early.lanesBehindOthers == 0 && late.lanesBehindOthers == 6)
     let beside = decision(of: &policy, workers: 1, inLanes: false, oldestLane: wait)
-    #expect(!beside.lanesWaitBehindItems, "a CPU is free")
+    #expect(beside.lanesBehindOthers == 0, "a CPU is free")
     let low = decision(of: &policy, inLanes: false, oldestLane: wait, isUrgent: false)
-    #expect(!low.lanesWaitBehindItems)
+    #expect(low.lanesBehindOthers == 0)
     let short = UInt32(Self.look / policy.thresholds.longNode)
     for (begun, isLong) in [(short, true), (short + 1, false)] {
       for inLanes in [true, false] {
         let behind = decision(of: &policy, inLanes: inLanes, begun: begun, oldestLane: wait)
-        #expect(behind.lanesWaitBehindItems == isLong, "\(begun) items in a look")
+        #expect((behind.lanesBehindOthers > 0) == isLong, "\(begun) items in a look")
         #expect(behind.areLanesLong == (inLanes && isLong))
       }
     }
@@ -73,19 +77,52 @@ import Testing
   }
 
   @Test func `may have three times the width for a second`() {
-    var lanes = LanesBehindItems()
-    lanes.note(false, at: 1)
+    var lanes = LanesBehindOthers()
+    lanes.note(0, at: 1)
     #expect(lanes.count(width: 4, at: 1) == 0)
-    lanes.note(true, at: 1)
-    lanes.note(false, at: 2)
-    #expect(lanes.count(width: 4, at: LanesBehindItems.nanoseconds) == 12)
-    #expect(lanes.count(width: 4, at: 1 + LanesBehindItems.nanoseconds) == 0)
+    lanes.note(16, at: 1)
+    lanes.note(5, at: 2)
+    lanes.note(0, at: 3)
+    #expect(lanes.count(width: 4, at: 1 + LanesBehindOthers.nanoseconds) == 12)
+    #expect(lanes.count(width: 4, at: 2 + LanesBehindOthers.nanoseconds) == 0)
+    lanes.note(5, at: 2 + LanesBehindOthers.nanoseconds)
+    #expect(lanes.count(width: 4, at: 2 + LanesBehindOthers.nanoseconds) == 5)
+  }
+
+  @Test func `get two workers for each CPU that other programs use`() {
+    var policy = policy()
+    let wait = policy.thresholds.maxLaneWait
+    let short = UInt32(Self.look)
+    // The process leaves so much of two CPUs.
+    for (left, workers) in [(49, 0), (51, 2), (100, 2), (110, 3), (140, 3)] {
+      let found = decision(
+        of: &policy, inLanes: true, begun: short, oldestLane: wait,
+        usedPerSecond: UInt64(200 - left) * 10_000_000)
+      #expect(found.lanesBehindOthers == workers, "\(left) hundredths of a CPU")
+    }
+    let half: UInt64 = 1_000_000_000
+    let unknown = decision(of: &policy, inLanes: true, begun: short, oldestLane: wait)
+    #expect(unknown.lanesBehindOthers == 0)
+    let early = decision(
+      of: &policy, inLanes: true, begun: short, oldestLane: wait - 1, usedPerSecond: half)
+    #expect(early.lanesBehindOthers == 0)
+    let low = decision(
+      of: &policy, inLanes: true, begun: short, oldestLane: wait, isUrgent: false,
+      usedPerSecond: half)
+    #expect(low.lanesBehindOthers == 0)
+    let single = decision(
+      of: &policy, workers: 1, inLanes: true, begun: short, oldestLane: wait, usedPerSecond: half)
+    #expect(single.lanesBehindOthers == 0, "a CPU is free")
+    let throttled = decision(
+      of: &policy, inLanes: true, begun: short, oldestLane: wait, usedPerSecond: half, isQuota: true
+    )
+    #expect(throttled.lanesBehindOthers == 0, "all threads wait for the quota")
   }
 
   @Test(arguments: Band.allCases)
   func `are of class default or above`(band: Band) {
     let pool = Pool.own(width: 2, threads: 4, isWatched: false)
-    pool.lanesBehindItems.store(2, ordering: .relaxed)
+    pool.lanesBehindOthers.store(2, ordering: .relaxed)
     #expect(pool.lanesAtOnce(for: band) == (band >= .default ? 2 : 0))
   }
 
@@ -96,7 +133,7 @@ import Testing
     let isOver = Latch()
     let pool = Pool.occupied(by: .items, until: isOver)
     #expect(pool.makeSecondThread())
-    pool.lanesBehindItems.store(1, ordering: .relaxed)
+    pool.lanesBehindOthers.store(1, ordering: .relaxed)
     let item = Latch()
     pool.submit { item.open() }
     for _ in 1...20 {
