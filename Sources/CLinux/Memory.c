@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,3 +51,17 @@ void gc_release_memory(void *start, size_t bytes) {
 }
 
 void gc_wait_for_memory(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }
+
+bool gc_changes_mappings(long call) {
+  switch (call) {
+  case SYS_mmap:
+  case SYS_munmap:
+  case SYS_mremap:
+  case SYS_mprotect:
+  case SYS_madvise:
+  case SYS_brk:
+    return true;
+  default:
+    return false;
+  }
+}

@@ -2,6 +2,7 @@
 #ifndef GRANDCENTRAL_MEMORY_H
 #define GRANDCENTRAL_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // Returns zeroed memory at a multiple of `bytes`, a power of two and no less than a page; NULL if
@@ -16,5 +17,8 @@ void gc_release_memory(void *_Nonnull start, size_t bytes);
 
 // Sleeps for 10 ms: until other threads may have given memory back.
 void gc_wait_for_memory(void);
+
+// Whether a system call changes the mappings of memory, and so takes their lock, by its number.
+bool gc_changes_mappings(long call);
 
 #endif

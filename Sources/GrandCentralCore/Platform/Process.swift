@@ -63,6 +63,19 @@ enum Process {
     }
   }
 
+  /// The system call in which a thread sleeps: proc_pid_syscall(5); `nil` if it is in none, or that
+  /// cannot be read.
+  static func sleepingCall(ofThread thread: UInt32) -> Int? {
+    withBytes(of: "/proc/self/task/\(thread)/syscall", atMost: 32) { text in
+      Int(String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+    }
+  }
+
+  /// Whether a thread sleeps in a call that changes the mappings of memory, such as mmap(2).
+  static func changesMappings(_ thread: UInt32) -> Bool {
+    sleepingCall(ofThread: thread).map { gc_changes_mappings($0) } ?? false
+  }
+
   /// The number of threads, a main thread that has ended included; `nil` if it cannot be read.
   static var threadCount: UInt64? {
     withBytes(of: "/proc/self/status", atMost: 4096) { number("Threads:", radix: 10, in: $0) }

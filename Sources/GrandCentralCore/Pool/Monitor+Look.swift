@@ -150,7 +150,10 @@ extension Monitor {
           // Otherwise it may have begun to sleep in a wait of the engine.
           worker.status.load(ordering: .relaxed) == status
         else { return nil }
-        if "SDtT".unicodeScalars.contains(state) { return .asleep }
+        // A thread that waits for the lock of the mappings waits for others of the process that
+        // compute. More of them would only wait for it, too, each with the memory of its item.
+        let isAsleep = "SDtT".unicodeScalars.contains(state)
+        if isAsleep && !(state == "D" && Process.changesMappings(id)) { return .asleep }
         return Process.sleeps(ofThread: id).map { .runnable(sleeps: $0) }
       }
       switch verdict {

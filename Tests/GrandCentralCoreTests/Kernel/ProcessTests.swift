@@ -42,6 +42,46 @@ import Testing
     #expect(Process.isEnding(1 << 23) == nil)
   }
 
+  /// The number of futex(2).
+  private static var futexCall: Int {
+    #if arch(x86_64)
+      202
+    #else
+      98
+    #endif
+  }
+
+  @Test func `includes the call in which a thread sleeps`() {
+    besideSleeper(named: "sleeper") { thread in
+      #expect(eventually { Process.sleepingCall(ofThread: thread) == Self.futexCall })
+      #expect(!Process.changesMappings(thread))
+    }
+    #expect(Process.sleepingCall(ofThread: 1 << 23) == nil)
+  }
+
+  @Test func `says that a thread waits for the lock of the mappings`() {
+    let isOver = Latch()
+    let bytes = 8 << 20
+    let threads = (0..<4).map { number in
+      TestThread("mapper-\(number)") {
+        while !isOver.isOpen {
+          let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE
+          let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, flags, -1, 0)
+          if memory != MAP_FAILED { munmap(memory, bytes) }
+        }
+      }
+    }
+    let isSeen = eventually {
+      processThreads().contains { thread in
+        thread.name.hasPrefix("mapper-") && Process.threadState(UInt32(thread.id)) == "D"
+          && Process.changesMappings(UInt32(thread.id))
+      }
+    }
+    #expect(isSeen)
+    isOver.open()
+    for thread in threads { #expect(thread.join()) }
+  }
+
   @Test func `includes the main thread's signal mask, asked on any thread`() throws {
     let entry = try #require(processThreads().first { $0.id == Int(gc_process_id()) })
     let before = try #require(Process.mainThreadBlockedSignals())
