@@ -52,13 +52,16 @@ void gc_release_memory(void *start, size_t bytes) {
 
 void gc_wait_for_memory(void) { nanosleep(&(struct timespec){0, 10000000}, NULL); }
 
-bool gc_changes_mappings(long call) {
+bool gc_changes_mappings(long call, const unsigned long *arguments) {
   switch (call) {
   case SYS_mmap:
+    // Of a file, or of memory that it fills at once, it may wait for a disk.
+    return (int)arguments[4] == -1 && (arguments[3] & (MAP_POPULATE | MAP_LOCKED)) == 0;
+  case SYS_madvise:
+    return arguments[2] == MADV_DONTNEED || arguments[2] == MADV_FREE;
   case SYS_munmap:
   case SYS_mremap:
   case SYS_mprotect:
-  case SYS_madvise:
   case SYS_brk:
     return true;
   default:

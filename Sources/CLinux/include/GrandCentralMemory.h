@@ -18,7 +18,8 @@ void gc_release_memory(void *_Nonnull start, size_t bytes);
 // Sleeps for 10 ms: until other threads may have given memory back.
 void gc_wait_for_memory(void);
 
-// Whether a system call changes the mappings of memory, and so takes their lock, by its number.
-bool gc_changes_mappings(long call);
+// Whether a system call changes the mappings of memory, and so takes their lock, and waits for
+// nothing else: by its number and its first five arguments.
+bool gc_changes_mappings(long call, const unsigned long *_Nonnull arguments);
 
 #endif

@@ -32,6 +32,12 @@ struct CPULimits: Sendable {
     return max(1, min(available, Int(quota.rounded(.up))))
   }
 
+  /// Whether the control groups allow less than the CPUs in the affinity mask.
+  func hasQuota() -> Bool {
+    guard let quota = quota() else { return false }
+    return quota < Double(affinity() ?? 1)
+  }
+
   /// The CPUs that the control groups allow, as CPU seconds per second; `nil` without a limit.
   func quota() -> Double? {
     guard let membership = read("/proc/self/cgroup") else { return nil }

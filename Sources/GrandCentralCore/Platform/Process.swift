@@ -63,17 +63,27 @@ enum Process {
     }
   }
 
-  /// The system call in which a thread sleeps: proc_pid_syscall(5); `nil` if it is in none, or that
-  /// cannot be read.
-  static func sleepingCall(ofThread thread: UInt32) -> Int? {
-    withBytes(of: "/proc/self/task/\(thread)/syscall", atMost: 32) { text in
-      Int(String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+  /// The system call in which a thread sleeps and its first five arguments: proc_pid_syscall(5).
+  /// The call is -1 if the thread sleeps outside of one, as in a page fault. `nil`: it runs, or
+  /// that cannot be read.
+  static func sleepingCall(ofThread thread: UInt32) -> (number: Int, arguments: [UInt])? {
+    withBytes(of: "/proc/self/task/\(thread)/syscall", atMost: 256) { text in
+      let fields = text.split(separator: UInt8(ascii: " "), maxSplits: 6).prefix(6)
+      guard let first = fields.first, let number = Int(String(decoding: first, as: UTF8.self))
+      else { return nil }
+      // Each begins with "0x".
+      let arguments = fields.dropFirst().map {
+        UInt(String(decoding: $0.dropFirst(2), as: UTF8.self), radix: 16) ?? 0
+      }
+      return (number, arguments + [UInt](repeating: 0, count: 5 - arguments.count))
     }
   }
 
-  /// Whether a thread sleeps in a call that changes the mappings of memory, such as mmap(2).
+  /// Whether a thread sleeps in a call that changes the mappings of memory, such as munmap(2), and
+  /// reads no file.
   static func changesMappings(_ thread: UInt32) -> Bool {
-    sleepingCall(ofThread: thread).map { gc_changes_mappings($0) } ?? false
+    guard let call = sleepingCall(ofThread: thread) else { return false }
+    return gc_changes_mappings(call.number, call.arguments)
   }
 
   /// The number of threads, a main thread that has ended included; `nil` if it cannot be read.

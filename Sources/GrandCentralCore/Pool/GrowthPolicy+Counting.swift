@@ -25,6 +25,7 @@ extension GrowthPolicy {
       record.busy = 0
       record.sleeps = nil
       record.rests = 0
+      record.mappingWait = 0
     }
     record.usedInNaps += sight.used ?? 0
     if sight.used ?? 1 > 0 { record.isRunnable = false }
@@ -125,18 +126,25 @@ extension GrowthPolicy {
     return false
   }
 
-  private func rests(_ sight: Sight, _ record: inout Record, state: () -> ThreadState?) -> Bool {
+  private mutating func rests(
+    _ sight: Sight, _ record: inout Record, state: () -> ThreadState?
+  ) -> Bool {
     guard let used = sight.used, used * thresholds.restingShare < sight.elapsed else {
       record.silentLooks = 0
+      record.mappingWait = 0
       return false
     }
     // It has not run since it was last found runnable, so it still waits for a CPU.
     if record.isRunnable { return false }
-    if record.looksUnread > 0 {
-      record.looksUnread -= 1
-      return false
+    if let state = state() {
+      if case .inMappings = state {
+        record.mappingWait += sight.elapsed
+        look.inMappings += 1
+        return record.mappingWait > thresholds.maxMappingWait
+      }
+      record.mappingWait = 0
+      return sleeps(state, &record) ?? false
     }
-    if let state = state() { return sleeps(state, &record) ?? false }
     // A thread that waits for a CPU used none either. If it is taken for asleep, there is one
     // worker too many for a while.
     record.silentLooks = used == 0 ? record.silentLooks + 1 : 0
@@ -146,9 +154,13 @@ extension GrowthPolicy {
   /// Whether a thread that used little CPU time sleeps, or naps and waits for a CPU in between;
   /// `nil`: not known yet. On a loaded machine a thread that polls is found asleep by chance only.
   private func sleeps(_ state: ThreadState, _ record: inout Record) -> Bool? {
-    guard case .runnable(let sleeps) = state else { return true }
+    let sleeps: UInt64
+    switch state {
+    case .asleep: return true
+    case .inMappings: return nil
+    case .runnable(let count): sleeps = count
+    }
     record.isRunnable = true
-    record.looksUnread = thresholds.looksUnread
     guard let first = record.sleeps else {
       record.startNaps(at: sleeps)
       return nil

@@ -25,6 +25,9 @@ extension GrowthPolicy {
   /// What the kernel reports of a worker's thread.
   enum ThreadState {
     case asleep
+    /// It waits for the lock of the process's mappings, which other threads of the process hold:
+    /// mmap(2), munmap(2).
+    case inMappings
     /// It runs, or waits for a CPU. `sleeps`: how often it has slept so far.
     case runnable(sleeps: UInt64)
   }
@@ -46,10 +49,10 @@ extension GrowthPolicy {
     var threads: Int
     var idle: Int
     var active: Int
-    /// The CPU time that all threads of the process, the program's own included, use in a second;
-    /// `nil`: not known.
+    /// The CPU time that all threads of the process, the program's own included, use in a second in
+    /// which as many workers as the width are busy; `nil`: not known.
     var usedPerSecond: UInt64?
-    /// Whether the width is the quota of a control group.
+    /// Whether a quota limits the CPU time of the process.
     var isQuota = false
     /// Whether the system refused the last thread that was requested.
     var isRefused = false

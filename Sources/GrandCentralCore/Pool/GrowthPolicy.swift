@@ -50,9 +50,9 @@ struct GrowthPolicy {
     /// reads the states of about `statesRead` of them.
     var suspicionShare: UInt64 = 2
     var statesRead = 16
-    /// So many looks do not ask again for the state of a thread that was runnable: on a loaded
-    /// machine it probably waits for a CPU, and the readings would take CPU time from it.
-    var looksUnread = 3
+    /// How long a worker waits for the lock of the process's mappings before it rests: others hold
+    /// that lock while they compute, and longer while they wait for a CPU or a disk.
+    var maxMappingWait: UInt64 = 20_000_000
     /// A worker that has rested twice in its item counts again after `firstDoubt` of CPU time, and
     /// after twice as much each further time, up to `longestDoubt`; as many such workers as the
     /// width at once.
@@ -95,7 +95,7 @@ struct GrowthPolicy {
     /// 1/scarceShare of the width.
     var scarceShare: UInt64 = 2
     /// Others use CPUs while as many workers as the width are busy, and the process leaves more
-    /// than 1/othersShare of the width.
+    /// than 1/othersShare of the width unused.
     var othersShare: UInt64 = 4
     /// How long the oldest lane waits before workers come beyond the allowance.
     var maxLaneWait: UInt64 = 2_000_000
@@ -148,8 +148,8 @@ struct GrowthPolicy {
     var hasLongNodes = false
     /// Whether the thread was runnable when its state was last read, and has not run since.
     var isRunnable = false
-    /// The number of looks that do not ask for the state again.
-    var looksUnread = 0
+    /// How long looks have found it waiting for the lock of the mappings, one after the other.
+    var mappingWait: UInt64 = 0
 
     mutating func startNaps(at count: UInt64) {
       sleeps = count
@@ -188,6 +188,8 @@ struct GrowthPolicy {
     var light = 0
     /// Counted and not light.
     var busy = 0
+    /// Those of them that wait for the lock of the process's mappings.
+    var inMappings = 0
     /// Counted, and not in a lane.
     var itemsAtWork = 0
     /// Those of them whose workers have lately run long nodes.

@@ -6,39 +6,48 @@
 // times the width: the kernel shares the CPUs among them and the others. So where only long lanes
 // wait, up to four times the width of them run. Lanes of lower classes wait, as their items do.
 //
-// The same if other programs use the CPUs. Each thread has a part of them, so as many workers as
-// CPUs get less than those: beside four busy threads on two CPUs two thirds of one. Lanes that need
-// more waited longer and longer, and what a worker had begun or queued when it lost its CPU waited
-// with it. Of requests that pass six serial queues, 50 µs in each, and need 0.6 CPUs, half took
-// more than 2 ms there in many runs, and one in ten more than 5; with further workers 0.33 and at
-// most 2.5. They are two for each CPU that the process does not use, since each gets only a part of
-// one. Threads of the program's own count with the workers: with further ones, a main thread that
-// draws a frame each 16 ms beside full queues drew 42 where it had drawn 70. None where the width
-// is the quota of a control group: they would use it up sooner, and then all threads wait for its
-// next period.
+// The same if other programs use the CPUs. With N workers on N CPUs beside M busy threads of other
+// programs, the pool gets N / (N + M) of the CPUs. If lanes need more, they wait longer and longer,
+// and what a worker had begun or queued when it lost its CPU waits with it. Of requests that pass
+// six serial queues, 50 µs in each, and need 0.6 of two CPUs beside four busy threads, half took
+// more than 2 ms in many runs, and one in ten more than 5; with further workers half took 0.33 ms,
+// and one in ten 2.5 ms or more. There are two further workers for each CPU that the process does
+// not get, since each has only a part of one. Threads of the program's own count with the workers:
+// when they did not, a main thread that draws frames beside full queues drew 42 of them in 1.2 s,
+// where it had drawn 70. Beside programs of another control group further threads get no more of
+// the CPUs, and change little. There are none under a quota: they would use it up sooner, and then
+// all threads wait for its next period.
 //
 // Beside short items, a lane that waits as long waits for a CPU that workers use. Further ones
 // would only take it from others, and from consumers that run as items.
 
 struct LanesBehindOthers: Equatable {
-  private var workers = 0
-  /// In monotonic nanoseconds.
+  /// The highest numbers of this window and of the one before.
+  private var current = 0
+  private var earlier = 0
+  /// When this window ends, and when the last number is forgotten, in monotonic nanoseconds.
+  private var windowEnd: UInt64 = 0
   private var end: UInt64 = 0
 
   static var nanoseconds: UInt64 { 1_000_000_000 }
   /// More than one: twice as many long lanes as CPUs are common, and more come beside them.
   static var widths: Int { 3 }
 
-  /// Notes for how many workers a look found reason; 0: for none.
+  /// Notes for how many workers a look found reason; 0: for none. A higher number counts for
+  /// three seconds at most if lower ones follow.
   mutating func note(_ wanted: Int, at now: UInt64) {
     guard wanted > 0 else { return }
-    workers = now < end ? max(workers, wanted) : wanted
+    if now >= windowEnd {
+      earlier = now < windowEnd + Self.nanoseconds ? current : 0
+      (current, windowEnd) = (0, now + Self.nanoseconds)
+    }
+    current = max(current, wanted)
     end = now + Self.nanoseconds
   }
 
   /// The workers that such lanes may have beyond the allowance.
   func count(width: Int, at now: UInt64) -> Int {
-    now < end ? min(workers, Self.widths * width) : 0
+    now < end ? min(max(current, earlier), Self.widths * width) : 0
   }
 }
 
@@ -50,7 +59,8 @@ extension GrowthPolicy {
       return LanesBehindOthers.widths * books.width
     }
     let all = UInt64(books.width) * 1_000_000_000
-    guard !books.isQuota, look.busy >= books.width, let used = books.usedPerSecond,
+    guard !books.isQuota, look.busy - look.inMappings >= books.width,
+      let used = books.usedPerSecond,
       used < all - all / thresholds.othersShare
     else { return 0 }
     // Rounded up.

@@ -62,7 +62,6 @@ extension Monitor {
     // The first look after a rest has no earlier one.
     let elapsed = looks.lastNanoseconds == 0 ? Self.periodNanoseconds : now - looks.lastNanoseconds
     looks.lastNanoseconds = now
-    looks.processCPUTime.note(Clock.processCPUNanoseconds(), at: now)
     let limits = pool.configuration
     var policy =
       looks.policy
@@ -78,6 +77,9 @@ extension Monitor {
       see(worker, of: pool, at: now, &policy, &found, elapsed: elapsed)
     }
     lookAtInjectors(of: pool, &found, elapsed: elapsed)
+    looks.processCPUTime.note(
+      Clock.processCPUNanoseconds(), byWorkers: policy.look.used,
+      isBusy: policy.look.busy >= pool.width.load(ordering: .relaxed), at: now)
     let seen = pool.state.load(ordering: .relaxed)
     let itemsTaken = looks.itemsTaken
     let decision = policy.decide(
@@ -88,7 +90,7 @@ extension Monitor {
       GrowthPolicy.Books(
         width: pool.width.load(ordering: .relaxed), threads: seen.threads, idle: seen.idle,
         active: seen.active, usedPerSecond: looks.processCPUTime.perSecond,
-        isQuota: pool.isWidthQuota, isRefused: pool.isRefusedLately),
+        isQuota: isUnderQuota(pool, at: now), isRefused: pool.isRefusedLately),
       elapsed: elapsed)
     looks.policy = policy
     restingLanes.note(resting: policy.look.restingLanes, left: found.leftLanes, at: now)
@@ -150,10 +152,10 @@ extension Monitor {
           // Otherwise it may have begun to sleep in a wait of the engine.
           worker.status.load(ordering: .relaxed) == status
         else { return nil }
-        // A thread that waits for the lock of the mappings waits for others of the process that
-        // compute. More of them would only wait for it, too, each with the memory of its item.
-        let isAsleep = "SDtT".unicodeScalars.contains(state)
-        if isAsleep && !(state == "D" && Process.changesMappings(id)) { return .asleep }
+        if "SDtT".unicodeScalars.contains(state) {
+          // More workers would wait for the same lock, and each would hold its item's memory.
+          return state == "D" && Process.changesMappings(id) ? .inMappings : .asleep
+        }
         return Process.sleeps(ofThread: id).map { .runnable(sleeps: $0) }
       }
       switch verdict {

@@ -16,6 +16,8 @@ final class Monitor: @unchecked Sendable {
   /// When it last gave memory of free nodes back, in monotonic nanoseconds.
   private var lastTrim: UInt64 = 0
   var looks = Looks()
+  /// Whether a quota limits the CPU time of the process, and when that was read.
+  private var quota = (isThere: true, readAt: UInt64(0))
   var restingLanes = RestingLanes()
   var lanesBehindOthers = LanesBehindOthers()
   var itemsBehindLanes = ItemsBehindLanes()
@@ -124,6 +126,16 @@ final class Monitor: @unchecked Sendable {
       }
     }
   }
+
+  /// Whether a quota limits the CPU time of the process, as read in the last second; true where
+  /// nothing says so.
+  func isUnderQuota(_ pool: Pool, at now: UInt64) -> Bool {
+    guard let read = pool.configuration.hasQuota else { return true }
+    if quota.readAt == 0 || now - quota.readAt >= Self.quotaNanoseconds { quota = (read(), now) }
+    return quota.isThere
+  }
+
+  private static var quotaNanoseconds: UInt64 { 1_000_000_000 }
 
   var ownCPUNanoseconds: Int64 {
     Clock.cpuNanoseconds(ofThread: currentThread().pointee.tid) ?? 0

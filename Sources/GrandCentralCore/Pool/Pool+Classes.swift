@@ -1,7 +1,7 @@
 // Room: Pool/Pool+Classes. How many workers may run for each class. Work of one class keeps to the
 // allowance, the number of active workers. But it must not wait for items of a lower class to end,
 // so only the workers in its own class or above count for it. While workers run below it, as many
-// more are admitted (extraForUrgent). A worker beyond the allowance takes only work of a class that
+// more are admitted (extra(for:)). A worker beyond the allowance takes only work of a class that
 // admits it: the one that was woken for urgent work, if that is gone, as the one whose item has
 // ended. Otherwise it steps back (Pool+Beyond, Pool+Park). The kernel prefers the threads of higher
 // classes (ThreadPolicy/ClassEffects). Therefore:
@@ -55,13 +55,11 @@ extension Pool {
     return idleLock.withLock { seen.threads < maxThreads(upTo: limit) }
   }
 
-  /// The workers admitted beyond the allowance for the most urgent work in the injectors.
-  func extraForUrgent() -> Int {
+  /// The workers admitted beyond the allowance for work of `band`.
+  func extra(for band: Band) -> Int {
     // Usually all work is of one class, and there is nothing to count.
-    extra(for: mostUrgentWaiting())
+    hasWorkersBelow(band) ? runningBelow(band) : 0
   }
-
-  func extra(for band: Band) -> Int { hasWorkersBelow(band) ? runningBelow(band) : 0 }
 
   /// The band of the work that a worker between two items would take next, without stealing.
   func nextBand(for worker: Worker) -> Band {

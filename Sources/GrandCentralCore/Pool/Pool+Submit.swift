@@ -2,9 +2,10 @@
 // submitting worker's local queue, or published in an injector, for which an idle worker wakes if
 // one more helps. That no node is left behind while a worker falls asleep is argued in Pool+Park.
 // Submitters have at most one wake-up in flight: a woken worker counts as searching from the moment
-// it is chosen, and submitters wake no worker while one searches. Two ignore this: the monitor
-// when it sends a worker (forceWoken), and handOffToIdle(). The last searcher to find work wakes
-// the next worker if there is more work.
+// it is chosen, and submitters wake no worker while one searches. Three ignore this: the monitor
+// when it sends a worker (forceWoken), handOffToIdle(), and submitToIdle() for work of a higher
+// class than others run. The last searcher to find work wakes the next worker if there is more
+// work.
 import CGrandCentralLinux
 
 extension Pool {
@@ -175,22 +176,34 @@ extension Pool {
       // While lanes rest, they are not active.
       return wake(allowance: allowed, maxThreads: threadsForRestingLanes)
     }
-    let extra = extraForUrgent()
+    let band = mostUrgentWaiting()
+    let extra = extra(for: band)
     if seen.active >= allowed + extra { return wakeBeyond(seeing: seen) }
-    wake(allowance: allowed + extra, maxThreads: threadAllowance + extra)
+    wake(allowance: allowed + extra, maxThreads: threadAllowance + extra, for: band)
   }
 
-  /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it. The
-  /// worker need not search for the node, which saves about six cold cache lines. Only for threads
-  /// outside the pool: a worker finds its own work soonest in its local queue.
+  /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it, or
+  /// does not only because one searches that may wait for a CPU: no scan is needed for a node that
+  /// is never published. The worker need not search for the node, which saves about six cold cache
+  /// lines. Only for threads outside the pool: a worker finds its own work soonest in its local
+  /// queue.
   func submitToIdle(_ node: WorkNode, _ key: InjectorKey) -> Bool {
     var allowed = allowance
     // relaxed: a guess; the exchange below decides.
     let seen = state.load(ordering: .relaxed)
-    guard seen.searching == 0, seen.idle > 0 else { return false }
+    guard seen.idle > 0 else { return false }
+    let isInUse = seen.active >= allowed
+    // A searcher may be a thread that was woken for work of a lower class, beside such work that
+    // runs, and waits for a CPU. Earlier nodes go first.
+    let ignoresSearch =
+      seen.searching > 0 && isInUse && hasWorkersBelow(key.band)
+      && withInjector(key) { $0.isEmpty }
+    guard seen.searching == 0 || ignoresSearch else { return false }
     var (overcommits, needsLook) = (false, false)
-    if seen.active >= allowed {
+    var forClass = allowed
+    if isInUse {
       allowed += extra(for: key.band)
+      forClass = allowed
       // The workers that are active keep their CPUs; the kernel shares them with this one.
       if key.kind == .lanes {
         overcommits = lanesOvercommit.load(ordering: .relaxed)
@@ -206,8 +219,9 @@ extension Pool {
     idleLock.lock()
     let isChosen = changeIfApplicable { state in
       // An idle worker needs no new thread, so the thread limit does not matter.
+      let isForced = state.searching == 0 ? overcommits : ignoresSearch && state.active < forClass
       let (next, action) =
-        overcommits && state.searching == 0
+        isForced
         ? state.forceWoken(maxThreads: 0) : state.woken(allowance: allowed, maxThreads: 0)
       return action == .wakeIdle ? next : nil
     }
@@ -219,6 +233,7 @@ extension Pool {
     chosen.isOnIdleStack = false
     idleLock.unlock()
     chosen.hand(node, band: key.band)
+    if isInUse { raise(chosen, to: key.band) }
     // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)
     // Only its looks say whether such a worker still helps.
@@ -228,7 +243,10 @@ extension Pool {
 
   /// Wakes or starts a worker while fewer are active than allowed, and if one must be made, while
   /// there are fewer threads than that and than the final limit.
-  func wake(allowance: Int, maxThreads limit: @autoclosure () -> Int) {
+  /// `band`: the class of the work, if the worker may have to share a CPU.
+  func wake(
+    allowance: Int, maxThreads limit: @autoclosure () -> Int, for band: Band = .unspecified
+  ) {
     let (action, chosen) = choose {
       // Mostly a worker is idle, and the limit does not matter.
       $0.woken(allowance: allowance, maxThreads: $0.idle > 0 ? 0 : maxThreads(upTo: limit()))
@@ -237,7 +255,17 @@ extension Pool {
       wakeReserve()
       return monitor.watch(self)
     }
-    if let chosen { rouse(chosen) }
+    guard let chosen else { return }
+    if !chosen.isNew { raise(chosen.worker, to: band) }
+    rouse(chosen)
+  }
+
+  /// Gives the thread of a chosen worker the settings of a class above default before it wakes up,
+  /// while all CPUs are in use: with the kernel's slice it would wait up to a millisecond for the
+  /// slice of a running thread to end, before it could set them itself.
+  private func raise(_ chosen: Worker, to band: Band) {
+    guard band > .default, configuration.hasEffects, let thread = chosen.thread else { return }
+    ThreadEffects.help(thread, to: band)
   }
 
   /// Applies `decide` to the state, and takes an idle worker or a record for a new thread. `decide`

@@ -28,9 +28,6 @@ extension Pool {
   @inline(__always)
   var beyondAllowance: Int { state.load(ordering: .relaxed).active - allowance }
 
-  /// Whether the quota of a control group is below the CPUs of the mask.
-  var isWidthQuota: Bool { quotaWidth.load(ordering: .relaxed) != .max }
-
   /// The maximum number of threads before any item sleeps.
   @inline(__always)
   var firstThreads: Int { configuration.firstThreads(width: width.load(ordering: .relaxed)) }

@@ -17,6 +17,8 @@ final class Pool: @unchecked Sendable {
     var readWidth: (@Sendable () -> Int)?
     /// Reads the number of CPUs in the affinity mask, an upper bound; `nil` if the width is fixed.
     var readMask: (@Sendable () -> Int?)?
+    /// Reads whether a quota of CPU time is below the mask; `nil` if the width is fixed.
+    var hasQuota: (@Sendable () -> Bool)?
     /// The thread limit where the monitor does not raise it.
     func firstThreads(width: Int) -> Int { min(maxThreads, 2 * width + 2) }
     /// Threads for items while other items make progress: see GrowthPolicy.

@@ -48,7 +48,8 @@ extension PoolState {
     return (PoolState(rawValue: more + Self.oneThread), .spawn)
   }
 
-  /// Adds a worker for a class that has waited for long, whatever the other workers do.
+  /// Adds a worker whatever the others do: for a class that has waited for long, or for a node that
+  /// is passed to the worker.
   func forceWoken(maxThreads: Int) -> (PoolState, WakeAction) {
     let more = rawValue + Self.oneActive + Self.oneSearching
     if idle > 0 { return (PoolState(rawValue: more - Self.oneIdle), .wakeIdle) }

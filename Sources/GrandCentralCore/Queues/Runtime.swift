@@ -84,6 +84,7 @@ extension Pool.Configuration {
       readMask: fixedWidth != nil ? nil : CPULimits.machine.affinity,
       softThreads: min(maxThreads, max(64, 4 * width)), maxThreads: maxThreads)
     configuration.hasEffects = true
+    if fixedWidth == nil { configuration.hasQuota = { CPULimits.machine.hasQuota() } }
     BlackBox.setLimits(width: width, maxThreads: maxThreads)
     return configuration
   }

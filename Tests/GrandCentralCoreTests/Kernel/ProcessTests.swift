@@ -42,21 +42,30 @@ import Testing
     #expect(Process.isEnding(1 << 23) == nil)
   }
 
-  /// The number of futex(2).
-  private static var futexCall: Int {
-    #if arch(x86_64)
-      202
-    #else
-      98
-    #endif
-  }
+  #if arch(x86_64)
+    private static let (futexCall, mapCall) = (202, 9)
+  #else
+    private static let (futexCall, mapCall) = (98, 222)
+  #endif
 
   @Test func `includes the call in which a thread sleeps`() {
     besideSleeper(named: "sleeper") { thread in
-      #expect(eventually { Process.sleepingCall(ofThread: thread) == Self.futexCall })
+      #expect(eventually { Process.sleepingCall(ofThread: thread)?.number == Self.futexCall })
       #expect(!Process.changesMappings(thread))
     }
     #expect(Process.sleepingCall(ofThread: 1 << 23) == nil)
+  }
+
+  @Test func `tells calls that only change mappings from those that may read a file`() {
+    func changes(_ call: Int, _ arguments: [UInt]) -> Bool {
+      gc_changes_mappings(call, arguments + [UInt](repeating: 0, count: 5 - arguments.count))
+    }
+    let (anonymous, none) = (UInt(MAP_PRIVATE | MAP_ANONYMOUS), UInt(bitPattern: -1))
+    #expect(changes(Self.mapCall, [0, 4096, 3, anonymous, none]))
+    #expect(changes(Self.mapCall, [0, 4096, 3, anonymous, 0xffff_ffff]))
+    #expect(!changes(Self.mapCall, [0, 4096, 3, anonymous | UInt(MAP_POPULATE), none]))
+    #expect(!changes(Self.mapCall, [0, 4096, 1, UInt(MAP_PRIVATE), 3]))
+    #expect(!changes(Self.futexCall, []) && !changes(-1, []))
   }
 
   @Test func `says that a thread waits for the lock of the mappings`() {
@@ -65,9 +74,12 @@ import Testing
     let threads = (0..<4).map { number in
       TestThread("mapper-\(number)") {
         while !isOver.isOpen {
-          let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE
-          let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, flags, -1, 0)
-          if memory != MAP_FAILED { munmap(memory, bytes) }
+          let flags = MAP_PRIVATE | MAP_ANONYMOUS
+          guard let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, flags, -1, 0),
+            memory != MAP_FAILED
+          else { continue }
+          memset(memory, 1, bytes)
+          munmap(memory, bytes)
         }
       }
     }

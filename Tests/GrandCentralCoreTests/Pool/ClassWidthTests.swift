@@ -327,6 +327,24 @@ import Testing
     #expect(stage.pool.takeNext(for: stage.worker) == node)
   }
 
+  /// A thread that was woken for lower work counts as a searcher until it has a CPU.
+  @Test func `above the others has an idle worker although one searches`() {
+    let isOver = Latch()
+    let pool = Pool.occupied(by: .items, band: .utility, until: isOver)
+    #expect(pool.makeSecondThread())
+    #expect(eventually { pool.state.load(ordering: .relaxed).idle == 1 })
+    pool.change { $0.searchBegan() }
+    let (same, urgent) = (Latch(), Latch())
+    pool.submit(band: .utility) { same.open() }
+    #expect(pool.state.load(ordering: .relaxed).idle == 1, "the searcher takes it")
+    pool.submit(band: .userInitiated) { urgent.open() }
+    #expect(urgent.wait())
+    pool.change { $0.searchEnded().0 }
+    isOver.open()
+    #expect(same.wait())
+    #expect(pool.faultsAtRest() == [])
+  }
+
   @Test(arguments: [true, false])
   func `steps back, whether it searches or not`(isSearching: Bool) {
     let isDone = onThreads(1) { _ in

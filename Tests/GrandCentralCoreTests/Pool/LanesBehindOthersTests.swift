@@ -85,8 +85,34 @@ import Testing
     lanes.note(0, at: 3)
     #expect(lanes.count(width: 4, at: 1 + LanesBehindOthers.nanoseconds) == 12)
     #expect(lanes.count(width: 4, at: 2 + LanesBehindOthers.nanoseconds) == 0)
-    lanes.note(5, at: 2 + LanesBehindOthers.nanoseconds)
-    #expect(lanes.count(width: 4, at: 2 + LanesBehindOthers.nanoseconds) == 5)
+  }
+
+  @Test func `may have fewer when lower numbers have followed for three seconds`() {
+    let second = LanesBehindOthers.nanoseconds
+    var lanes = LanesBehindOthers()
+    lanes.note(16, at: 1)
+    for step in UInt64(1)...4 {
+      lanes.note(5, at: step * second / 2)
+      #expect(lanes.count(width: 4, at: step * second / 2) == 12, "\(step) half seconds later")
+    }
+    lanes.note(5, at: 1 + 3 * second)
+    #expect(lanes.count(width: 4, at: 1 + 3 * second) == 5)
+  }
+
+  @Test func `do not take waits for the lock of the mappings for the CPUs of other programs`() {
+    var policy = policy()
+    policy.begin()
+    var record = GrowthPolicy.Record()
+    let sight = GrowthPolicy.Sight(
+      isCounted: true, isInLane: true, progress: 1, used: 0, elapsed: Self.look)
+    for _ in 1...2 { _ = policy.see(sight, &record) { .inMappings } }
+    let wait = policy.thresholds.maxLaneWait
+    let found = policy.decide(
+      GrowthPolicy.Waiting(
+        hasWork: true, oldestLane: wait, oldestUrgentLane: wait, itemsUntaken: nil),
+      GrowthPolicy.Books(width: 2, threads: 4, idle: 2, active: 2, usedPerSecond: 0),
+      elapsed: Self.look)
+    #expect(found.lanesBehindOthers == 0)
   }
 
   @Test func `get two workers for each CPU that other programs use`() {
