@@ -137,7 +137,7 @@ extension KeptOrdering {
           why: counts),
         KeptOrdering(
           in: "Pool+Submit.swift", at: "state.transition(.sequentiallyConsistent) { seen",
-          after: "func wake(allowance", change, why: counts),
+          after: "func wake(", change, why: counts),
         KeptOrdering(
           in: "Pool.swift", at: "workerCount.store(index + 1", change, why: workers),
         KeptOrdering(
