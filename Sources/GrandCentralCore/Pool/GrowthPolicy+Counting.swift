@@ -139,8 +139,9 @@ extension GrowthPolicy {
     if let state = state() {
       if case .inMappings = state {
         record.mappingWait += sight.elapsed
+        if record.mappingWait > thresholds.maxMappingWait { return true }
         look.inMappings += 1
-        return record.mappingWait > thresholds.maxMappingWait
+        return false
       }
       record.mappingWait = 0
       return sleeps(state, &record) ?? false

@@ -11,6 +11,7 @@
 //             read(2), on a lock, between two polls. So does one that waits for a CPU between two
 //             naps, if it used little for each. It counts again when it uses much CPU; in the same
 //             item later each time, since it may wait for what it submits again and again.
+//             In mmap(2) it waits for a lock of the process, and rests only after `maxMappingWait`.
 //   overdue   It has run the same item for long: it computes, yields or spins. It counts again when
 //             the item ends. An activation of a lane is overdue after milliseconds, an item of a
 //             concurrent or global queue after a second.

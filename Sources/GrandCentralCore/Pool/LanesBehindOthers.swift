@@ -22,32 +22,23 @@
 // would only take it from others, and from consumers that run as items.
 
 struct LanesBehindOthers: Equatable {
-  /// The highest numbers of this window and of the one before.
-  private var current = 0
-  private var earlier = 0
-  /// When this window ends, and when the last number is forgotten, in monotonic nanoseconds.
-  private var windowEnd: UInt64 = 0
+  private var highest = RecentHighest(window: nanoseconds)
+  /// When all numbers are forgotten, in monotonic nanoseconds.
   private var end: UInt64 = 0
 
   static var nanoseconds: UInt64 { 1_000_000_000 }
   /// More than one: twice as many long lanes as CPUs are common, and more come beside them.
   static var widths: Int { 3 }
 
-  /// Notes for how many workers a look found reason; 0: for none. A higher number counts for
-  /// three seconds at most if lower ones follow.
+  /// Notes for how many workers a look found reason; 0: for none.
   mutating func note(_ wanted: Int, at now: UInt64) {
-    guard wanted > 0 else { return }
-    if now >= windowEnd {
-      earlier = now < windowEnd + Self.nanoseconds ? current : 0
-      (current, windowEnd) = (0, now + Self.nanoseconds)
-    }
-    current = max(current, wanted)
-    end = now + Self.nanoseconds
+    highest.note(wanted, at: now)
+    if wanted > 0 { end = now + Self.nanoseconds }
   }
 
   /// The workers that such lanes may have beyond the allowance.
   func count(width: Int, at now: UInt64) -> Int {
-    now < end ? min(max(current, earlier), Self.widths * width) : 0
+    now < end ? min(highest.value, Self.widths * width) : 0
   }
 }
 

@@ -131,11 +131,9 @@ final class Monitor: @unchecked Sendable {
   /// nothing says so.
   func isUnderQuota(_ pool: Pool, at now: UInt64) -> Bool {
     guard let read = pool.configuration.hasQuota else { return true }
-    if quota.readAt == 0 || now - quota.readAt >= Self.quotaNanoseconds { quota = (read(), now) }
+    if quota.readAt == 0 || now - quota.readAt >= Pool.quotaNanoseconds { quota = (read(), now) }
     return quota.isThere
   }
-
-  private static var quotaNanoseconds: UInt64 { 1_000_000_000 }
 
   var ownCPUNanoseconds: Int64 {
     Clock.cpuNanoseconds(ofThread: currentThread().pointee.tid) ?? 0

@@ -37,7 +37,7 @@ extension Pool {
 
   static var maskNanoseconds: UInt64 { 1_000_000 }
   static var idleMaskNanoseconds: UInt64 { 50_000_000 }
-  private static var quotaNanoseconds: UInt64 { 1_000_000_000 }
+  static var quotaNanoseconds: UInt64 { 1_000_000_000 }
 
   /// Reads the mask, unless it was read in the last `period` nanoseconds, and once a second the
   /// quotas too.

@@ -7,13 +7,8 @@
 // the kernel shares the CPUs among them, until the next such look.
 
 struct RestingLanes: Equatable {
-  /// The highest numbers of this window and of the one before.
-  private var current = 0
-  private var earlier = 0
-  /// When this window ends, in monotonic nanoseconds.
-  private var end: UInt64 = 0
+  private var highest = RecentHighest(window: windowNanoseconds)
 
-  /// A number is remembered for one window at least, and less than two.
   static var windowNanoseconds: UInt64 { 500_000_000 }
   /// So many lanes of a worker's own stay in its local queue, if they come from a lane. Lanes that
   /// pass work on to each other run soonest one after the other on one worker.
@@ -22,7 +17,7 @@ struct RestingLanes: Equatable {
   /// of its item.
   static func most(width: Int) -> Int { max(32, 8 * width) }
 
-  func count(width: Int) -> Int { min(max(current, earlier), Self.most(width: width)) }
+  func count(width: Int) -> Int { min(highest.value, Self.most(width: width)) }
 
   /// Notes how many lanes a look found that rest, and had begun an item or to rest since the look
   /// before. `left`: workers that have run a lane in that time, and have no node now. Beside lanes
@@ -30,11 +25,7 @@ struct RestingLanes: Equatable {
   /// last ones only. Twice as many at most, so that one lane that sleeps says little about many
   /// that do not.
   mutating func note(resting: Int, left: Int, at now: UInt64) {
-    if now >= end {
-      earlier = now < end + Self.windowNanoseconds ? current : 0
-      (current, end) = (0, now + Self.windowNanoseconds)
-    }
-    if resting > 0 { current = max(current, resting + min(left, 2 * resting)) }
+    highest.note(resting + min(left, 2 * resting), at: now)
   }
 }
 

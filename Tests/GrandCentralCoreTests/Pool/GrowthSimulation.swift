@@ -140,7 +140,9 @@ struct GrowthSimulation {
   private mutating func wake() {
     while hasWork, active < allowance, start(nil, maxThreads: threadAllowance) {}
     let others = workersBehindOthers
-    while active < allowance + others, start(.lanes, maxThreads: firstThreads + 4 * width) {}
+    while others > 0, active < allowance + others,
+      start(.lanes, maxThreads: firstThreads + 4 * width)
+    {}
     maxThreadsSeen = max(maxThreadsSeen, workers.count)
   }
 

@@ -1,4 +1,4 @@
-// Lanes that wait while items, or other threads, hold the CPUs: contract row T3.
+// Lanes that wait while items, or other programs, hold the CPUs: contract row T3.
 import TestSupport
 import Testing
 
@@ -9,8 +9,7 @@ import Testing
 
   /// The decision of a look that finds workers which compute in items, or in lanes, and a lane that
   /// has waited for so long. `begun`: how many nodes each worker has begun since the look before.
-  /// `isUrgent`: the lane is of class default or above. `usedPerSecond`: as in
-  /// `Books`.
+  /// `isUrgent`: the lane is of class default or above. `usedPerSecond`: see `Books`.
   private func decision(
     of policy: inout GrowthPolicy, workers: Int = 2, inLanes: Bool, begun: UInt32 = 1,
     oldestLane: UInt64, isUrgent: Bool = true, usedPerSecond: UInt64? = nil,
@@ -87,7 +86,7 @@ import Testing
     #expect(lanes.count(width: 4, at: 2 + LanesBehindOthers.nanoseconds) == 0)
   }
 
-  @Test func `may have fewer when lower numbers have followed for three seconds`() {
+  @Test func `may have fewer when lower numbers have followed for two windows`() {
     let second = LanesBehindOthers.nanoseconds
     var lanes = LanesBehindOthers()
     lanes.note(16, at: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GrandCentralCore
 
-@Suite("The growth policy") struct MappingWaitTests {
+@Suite("Waits for the lock of the mappings") struct MappingWaitTests {
   /// Others that compute hold that lock, so a further worker would wait for it, too.
   @Test func `counts a worker that waits for the lock of the mappings, unless that lasts`() {
     let limits = GrowthPolicy.Limits(softThreads: 2, softThreadsForLanes: 2, maxThreads: 2)
