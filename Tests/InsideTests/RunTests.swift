@@ -219,7 +219,11 @@ private final class Place {
   func run(_ program: String) throws {
     let child = try Supervised([program], searchPath: nil, signalMask: sigset_t(), places: [path])
     var end = siginfo_t()
-    try #require(waitid(P_PID, id_t(child.process), &end, WEXITED | WNOWAIT) == 0)
+    var result: Int32
+    repeat {
+      result = waitid(P_PID, id_t(child.process), &end, WEXITED | WNOWAIT)
+    } while result < 0 && errno == EINTR
+    try #require(result == 0)
     try #require(child.end() != nil)
   }
 

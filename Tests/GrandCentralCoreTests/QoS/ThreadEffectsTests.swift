@@ -149,7 +149,7 @@ private struct Treatment: Equatable {
     guard posix_spawnp(&child, "sleep", nil, nil, arguments, [nil]) == 0 else { return nil }
     defer {
       kill(child, SIGKILL)
-      waitpid(child, nil, 0)
+      while waitpid(child, nil, 0) < 0 && errno == EINTR {}
     }
     return treatment(UInt32(child))
   }

@@ -116,7 +116,10 @@ int faults_fork_and_raise(int number, int seconds) {
 
 bool faults_has_exited(int process) {
   siginfo_t info;
-  return waitid(P_PID, (id_t)process, &info, WEXITED | WNOWAIT) == 0;
+  int error;
+  do error = waitid(P_PID, (id_t)process, &info, WEXITED | WNOWAIT) ? errno : 0;
+  while (error == EINTR);
+  return error == 0;
 }
 
 void faults_touch_nothing(void) {

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int result(long returned) { return returned == -1 ? errno : 0; }
@@ -132,12 +133,20 @@ int faults_refuse_descriptor(int descriptor, faults_call call, int error) {
   return install(filter, sizeof filter / sizeof filter[0]);
 }
 
+// A child must not stay a zombie, whatever signals come: the test runner's thread that waits for
+// any child would find it again and again, and never the end of another one.
+static int wait_for(pid_t child) {
+  int status = 0;
+  pid_t ended;
+  do ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == child ? status : -1;
+}
+
 int faults_in_child(bool (*body)(void)) {
   pid_t child = fork();
   if (child == 0) _exit(body() ? 0 : 1);
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return status;
+  return child < 0 ? -1 : wait_for(child);
 }
 
 int faults_fork(void) { return fork(); }
@@ -145,11 +154,19 @@ int faults_fork(void) { return fork(); }
 int faults_status_of(int child, int seconds) {
   struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0u), .events = POLLIN};
   if (end.fd >= 0) {
-    if (poll(&end, 1, 1000 * seconds) == 0) kill(child, SIGKILL);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    time_t last = now.tv_sec + seconds;
+    int found;
+    // After a signal for what is left, in whole seconds.
+    do {
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      found = poll(&end, 1, now.tv_sec < last ? 1000 * (int)(last - now.tv_sec) : 0);
+    } while (found < 0 && errno == EINTR);
+    if (found == 0) kill(child, SIGKILL);
     close(end.fd);
   }
-  int status = 0;
-  return waitpid(child, &status, 0) == child ? status : -1;
+  return wait_for(child);
 }
 
 int faults_end_of(int child, int seconds) {

@@ -1,5 +1,6 @@
 // Runs before main() in every process of the tests.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,5 +51,6 @@ void faults_stop_own_thread(void) {
   }
   if (tracer < 0) return;
   prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
-  if (write(is_permitted[1], "", 1) == 1) waitpid(tracer, NULL, 0);
+  if (write(is_permitted[1], "", 1) != 1) return;
+  while (waitpid(tracer, NULL, 0) < 0 && errno == EINTR) {}
 }
