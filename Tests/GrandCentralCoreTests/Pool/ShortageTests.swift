@@ -104,24 +104,22 @@ private final class Gate: Sendable {
     let pool = Pool.own(width: 1, threads: 6, spawn: gate.spawn)
     let meeting = Latch(4)
     let hasBegun = Latch()
-    let isRefusing = Latch()
     pool.submit {
       hasBegun.open()
-      _ = isRefusing.wait()
       meeting.open()
       _ = meeting.wait()
     }
     #expect(hasBegun.wait())
+    // Before more is submitted: a monitor could make all threads before the first refusal.
+    pool.monitor.prepare(pool)
+    #expect(eventually { pool.monitor.isThere })
+    gate.set(.refuse)
     for _ in 0..<3 {
       pool.submit {
         meeting.open()
         _ = meeting.wait()
       }
     }
-    #expect(eventually { pool.monitor.isThere })
-    gate.set(.refuse)
-    isRefusing.open()
-    // The pool may already have created one thread; it then asks for the next.
     #expect(gate.refuses(3))
     gate.set(.allow)
     #expect(meeting.wait())
