@@ -98,7 +98,7 @@ def system_calls(folder):
 def pages(folder):
     """The memory of an idle process's board, by smaps."""
     for level, text in (("", ""), ("items", ", if each thread records")):
-        environment = {"GRANDCENTRAL_RECORD": level}
+        environment = {"GRANDCENTRAL_RECORD": level} if level else {}
         with probes.Probe(f"{folder}/HangProbe", "idle", environment=environment) as child:
             lines = open(f"/proc/{child.pid}/smaps", encoding="utf-8").read().splitlines()
         at = next(i for i, line in enumerate(lines) if "/memfd:grandcentral" in line)

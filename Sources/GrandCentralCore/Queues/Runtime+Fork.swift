@@ -50,6 +50,7 @@ extension Runtime: ForkParticipant {
     made.joinForks()
     ForkGate.install()
     DuplicateEngineCheck.reportOthers()
+    WordSettings.check()
     // A main thread that ended before the engine's first use has called no exit handler. Last: what
     // came before resets the main queue (rehearseFork).
     if Process.mainThreadHasEnded { made.main.mainThreadEnds() }

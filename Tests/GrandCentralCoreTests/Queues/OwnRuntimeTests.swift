@@ -91,4 +91,22 @@ private func address(_ worker: Worker) -> UnsafeMutableRawPointer {
     #expect(text.contains("GRANDCENTRAL_WIDTH='many' is not a positive number"))
     #expect(text.contains("GRANDCENTRAL_THREADS='0' is not a positive number"))
   }
+
+  @Test func `with a word that it does not take is reported`() async {
+    let result = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardErrorContent]
+    ) {
+      setenv("GRANDCENTRAL_EFFECTS", "all", 1)
+      setenv("GRANDCENTRAL_OVERRIDES", "off", 1)
+      setenv("GRANDCENTRAL_RECORD", "", 1)
+      _ = Runtime.shared
+      exit(0)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("GRANDCENTRAL_EFFECTS='all' is not 'none' and is ignored."))
+    #expect(
+      text.contains(
+        "GRANDCENTRAL_RECORD='' is not 'items' or 'sampled' or 'origins' and is ignored."))
+    #expect(!text.contains("GRANDCENTRAL_OVERRIDES"))
+  }
 }
