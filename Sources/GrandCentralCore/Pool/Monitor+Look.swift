@@ -130,7 +130,7 @@ extension Monitor {
     }
     let picks = worker.picks.load(ordering: .relaxed)
     let hasPicked = picks != worker.lastPicks
-    if !hasPicked { nameAfterQueue(worker, at: picks) }
+    nameAfterQueue(worker, at: picks, hasPicked: hasPicked)
     worker.looksAtPick = hasPicked ? 0 : worker.looksAtPick + 1
     worker.lastPicks = picks
     let isInLane = worker.isInLane.load(ordering: .relaxed)

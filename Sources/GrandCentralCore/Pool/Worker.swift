@@ -177,6 +177,8 @@ final class Worker: @unchecked Sendable {
   /// How many looks in a row have seen the same pick.
   var looksAtPick = 0
   var lastNamedPick: UInt32 = 0
+  /// The label that it last wrote as the thread's name.
+  var labelByMonitor = ""
   var record = GrowthPolicy.Record()
   var laneWait = WaitClock()
   var itemWait = WaitClock()

@@ -14,8 +14,9 @@
 // (Lanes/Lane+Board). The monitor, while awake, names threads that stay with a queue and carry no
 // label. It writes the name of another thread, so a protocol keeps stale names away:
 //   the worker   leaves the queue (stores another current queue), then reads `isNamedByMonitor`
-//   the monitor  sets `isNamedByMonitor`, writes the name, then reads the current queue
-// All four are sequentially consistent. Either the worker sees the mark and writes the right name
+//   the monitor  sets `isNamedByMonitor`, writes the name, then reads the current queue, and
+//                `isNamedByMonitor` again: the worker may have left the queue and entered it again
+// All are sequentially consistent. Either the worker sees the mark and writes the right name
 // itself, or the monitor sees that the worker has left and writes the plain name.
 import CGrandCentralLinux
 
@@ -182,25 +183,36 @@ extension Worker {
 }
 
 extension Monitor {
-  /// Names a worker's thread after its current queue, if it took nothing since the last look.
-  func nameAfterQueue(_ worker: Worker, at pick: UInt32) {
-    guard worker.status.load(ordering: .relaxed) != .away, worker.lastNamedPick != pick,
+  /// Names a worker's thread after its current queue, if it took nothing since the last look, and
+  /// takes the name of the last one back.
+  func nameAfterQueue(_ worker: Worker, at pick: UInt32, hasPicked: Bool) {
+    // A worker does not read its mark when it enters a queue without a label.
+    let isMarked = worker.isNamedByMonitor.load(ordering: .relaxed)
+    let isDue = !hasPicked && worker.lastNamedPick != pick
+    guard isMarked || isDue, worker.status.load(ordering: .relaxed) != .away,
       let thread = worker.thread
     else { return }
     let label = CurrentQueueLabels.label(of: thread)
-    guard let label, !label.isEmpty else { return takeLabel(of: worker) }
+    if isMarked && label != worker.labelByMonitor { takeLabel(of: worker) }
     // Without a label the worker may be about to enter its queue.
+    guard isDue, let label, !label.isEmpty else { return }
     worker.lastNamedPick = pick
     let id = worker.threadID.load(ordering: .relaxed)
     // Any other name is one that the thread gave itself, for this queue.
     guard Process.threadName(id) == worker.plainName.text else { return }
-    // sequentiallyConsistent, here and where the label is read again: the monitor's half of the
-    // pair at the top.
-    worker.isNamedByMonitor.store(true, ordering: .sequentiallyConsistent)
-    Process.setThreadName(id, ThreadName(label))
-    guard CurrentQueueLabels.label(of: thread) != label else { return }
-    // Whatever the mark says by now: the worker may have cleared it for a name of its own, which
-    // the line above overwrote.
+    worker.labelByMonitor = label
+    // A worker that leaves the queue and enters it again meanwhile has cleared the mark, perhaps
+    // before the name was written.
+    for _ in 0..<2 {
+      // sequentiallyConsistent, here and where the label and the mark are read again: the monitor's
+      // half of the pair at the top.
+      worker.isNamedByMonitor.store(true, ordering: .sequentiallyConsistent)
+      Process.setThreadName(id, ThreadName(label))
+      guard CurrentQueueLabels.label(of: thread) == label else { break }
+      if worker.isNamedByMonitor.load(ordering: .sequentiallyConsistent) { return }
+    }
+    // Whatever the mark says by now: the worker may have cleared it for a name of its own, which is
+    // overwritten.
     worker.isNamedByMonitor.store(false, ordering: .relaxed)
     Process.setThreadName(id, worker.plainName)
   }
