@@ -164,6 +164,20 @@ final class Injector: @unchecked Sendable {
     return localQueue.put(newest, count: chunk.count, band: band)
   }
 
+  /// Puts nodes before all others: those that a worker took, and does not run. A list from the
+  /// oldest to the newest of them, `count` nodes. Any thread.
+  func putFirst(from oldest: WorkNode, to newest: WorkNode, count: Int) {
+    lock.withLock {
+      newest.next = front
+      front = oldest
+      moving.withLock {
+        came &+= UInt32(count)
+        // sequentiallyConsistent: publishes the nodes, as a push does.
+        places.store(knownPlaces.union(.front), ordering: .sequentiallyConsistent)
+      }
+    }
+  }
+
   /// Counts the nodes that entered and left, for a WaitClock.
   func counts() -> (came: UInt32, went: UInt32) {
     lock.withLock {

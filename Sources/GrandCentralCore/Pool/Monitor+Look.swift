@@ -110,19 +110,6 @@ extension Monitor {
     _ worker: Worker, of pool: Pool, at now: UInt64, _ policy: inout GrowthPolicy,
     _ found: inout Found, elapsed: UInt64
   ) {
-    for kind in WorkKind.allCases {
-      found.waiting.insert(
-        InjectorSet(InjectorKey(kind: kind, band: worker.bandInLocalQueue(kind))))
-    }
-    let lanes = worker.localQueue(.lanes).counts
-    let laneWait = worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed)
-    found.note(laneWait, of: worker.bandInLocalQueue(.lanes))
-    if laneWait ?? 0 >= Self.longestLocalWait { moveOldestLane(of: worker, in: pool) }
-    let items = worker.localQueue(.items).counts
-    let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
-    found.noteItem(itemWait, of: worker.bandInLocalQueue(.items))
-    found.items.came &+= items.came
-    found.items.went &+= items.went
     if pool.configuration.hasEffects, let thread = worker.thread,
       ThreadEffects.lowerIfDue(thread, at: now)
     {
@@ -131,6 +118,7 @@ extension Monitor {
     let picks = worker.picks.load(ordering: .relaxed)
     let hasPicked = picks != worker.lastPicks
     nameAfterQueue(worker, at: picks, hasPicked: hasPicked)
+    lookAtQueues(of: worker, of: pool, hasPicked: hasPicked, &found, elapsed: elapsed)
     worker.looksAtPick = hasPicked ? 0 : worker.looksAtPick + 1
     worker.lastPicks = picks
     let isInLane = worker.isInLane.load(ordering: .relaxed)
@@ -164,6 +152,28 @@ extension Monitor {
       case .count: unmark(worker, in: pool)
       }
       noteAtWork(worker, isInLane ? .lanes : .items, used: min(used ?? 0, elapsed), &found)
+    }
+  }
+
+  /// Notes what waits in a worker's local queues, and moves what would wait there for long.
+  private func lookAtQueues(
+    of worker: Worker, of pool: Pool, hasPicked: Bool, _ found: inout Found, elapsed: UInt64
+  ) {
+    let queued = worker.bandsInLocalQueues
+    found.waiting.insert(InjectorSet(InjectorKey(kind: .items, band: queued.items)))
+    found.waiting.insert(InjectorSet(InjectorKey(kind: .lanes, band: queued.lanes)))
+    let lanes = worker.localQueue(.lanes).counts
+    let laneWait = worker.laneWait.look(came: lanes.came, went: lanes.went, elapsed: elapsed)
+    found.note(laneWait, of: queued.lanes)
+    if laneWait ?? 0 >= Self.longestLocalWait { moveOldestLane(of: worker, in: pool) }
+    let items = worker.localQueue(.items).counts
+    let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
+    found.noteItem(itemWait, of: queued.items)
+    found.items.came &+= items.came
+    found.items.went &+= items.went
+    if !hasPicked && pool.hasWorkersBelow(queued.highest) {
+      pool.moveHigherNodes(of: worker)
+      pool.wakeIfNeeded()
     }
   }
 

@@ -64,7 +64,7 @@ extension Pool {
     ThreadEffects.rest(thread)
     setAway(externalWorker)
     let (allowed, isSearching) = (allowance, externalWorker.isSearching)
-    // Only beyond the allowance does it leave work in its local queues, for others to steal.
+    // Only beyond the allowance does it leave with work in its local queues, for others to steal.
     let isDone = isSearching || !externalWorker.hasLocalWork
     let hasLeft = changeIfApplicable {
       isDone ? $0.left(isSearching: isSearching) : $0.steppedOut(allowance: allowed)
@@ -83,6 +83,7 @@ extension Pool {
     enter(.unspecified, externalWorker)
     externalWorker.showPlainName()
     BlackBox.noteIdle(thread)
+    moveHigherNodes(of: externalWorker)
     if seesWork { wakeIfNeeded() }
     return true
   }

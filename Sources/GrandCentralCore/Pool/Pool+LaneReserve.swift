@@ -137,6 +137,7 @@ extension Pool {
     }
     enter(.unspecified, worker)
     worker.restName()
+    moveHigherNodes(of: worker)
     // The worker's half of the pair in Pool+Park. It may choose this worker again.
     if hasWork() { wakeIfNeeded() }
     return true

@@ -17,10 +17,11 @@
 // A weaker order loses wake-ups: on each side the store and the load are to different words, and
 // the hardware may swap them.
 // The worker can still miss work that moves during its scan, out of a queue that it has not yet
-// read into one that it has read. Only searchers move more than they take, and the last searcher
-// that stops scans again (stopSearching). Either the scanning worker had left `searching` by then,
-// and the last searcher's scan wakes a worker; or its own exchange comes later in the state word,
-// and it sees everything that was moved before.
+// read into one that it has read. A thread that moves nodes to an injector wakes a worker for them
+// (moveHigherNodes, moveOldestLane). Otherwise only searchers move more than they take, and the
+// last searcher that stops scans again (stopSearching). Either the scanning worker had left
+// `searching` by then, and the last searcher's scan wakes a worker; or its own exchange comes later
+// in the state word, and it sees everything that was moved before.
 // After rayon's and tokio's sleep protocols.
 import CGrandCentralLinux
 
@@ -201,8 +202,7 @@ extension Pool {
     return false
   }
 
-  /// Puts a worker on the idle stack if more workers are active than allowed; false if not. Other
-  /// workers steal the nodes in its local queues.
+  /// Puts a worker on the idle stack if more workers are active than allowed; false if not.
   func stepBack(_ worker: Worker, _ thread: ThreadContext) -> Bool {
     let (allowed, isSearching) = (allowance, worker.isSearching)
     guard beyondAllowance > 0,
@@ -212,6 +212,7 @@ extension Pool {
     worker.isSearching = false
     // The other active workers suffice, but they may be parking at this moment: as in park(). If it
     // searched, this is also the last searcher's scan, on behalf of all submitters that saw it.
+    moveHigherNodes(of: worker)
     if hasWork() { wakeIfNeeded() }
     return true
   }
@@ -328,7 +329,8 @@ extension Pool {
       // An external worker's record waits for the poller's next thread.
       if !worker.isExternal { recordIsFree(worker) }
     }
-    // The worker's half of the pair at the top of this file. Others steal from its local queues.
+    // The worker's half of the pair at the top of this file.
+    moveHigherNodes(of: worker)
     if hasWork() { wakeIfNeeded() }
   }
 }

@@ -3,6 +3,7 @@
 //   handOffToIdle    a worker hands its node to an idle worker, and looks for another node
 //   putBack          a node returns to its injector; retireLowered() then calls Monitor.watch(),
 //                    and the monitor scans
+//   moveHigherNodes  nodes leave the queues of a worker that does not run them soon
 
 extension Pool {
   // MARK: A worker whose thread is in another class
@@ -109,6 +110,36 @@ extension Pool {
   func putBack(_ node: WorkNode, band: Band) {
     let key = InjectorKey(kind: node.kind, band: band)
     withInjector(key) { $0.push(node) }
+    markWaiting(key)
+  }
+
+  /// Moves the nodes of a worker's local queues to the injectors, before all others, if workers run
+  /// lower classes. A submitter, or another worker between two nodes, does not know the class of
+  /// what waits in this worker's queues. So where lower items have the whole allowance, and this
+  /// worker's own item does not end, or it is idle, no worker would begin those nodes. The caller
+  /// then wakes a worker, as after any submission: a scan may have missed a node on its way. Any
+  /// thread.
+  func moveHigherNodes(of worker: Worker) {
+    for kind in WorkKind.allCases where hasWorkersBelow(worker.bandInLocalQueue(kind)) {
+      moveNodes(of: worker.localQueue(kind), kind)
+    }
+  }
+
+  private func moveNodes(of localQueue: LocalQueue, _ kind: WorkKind) {
+    guard let (oldest, band) = localQueue.takeOldest() else { return }
+    var (newest, count) = (oldest, 1)
+    // Its own thread may add nodes meanwhile, of another class too.
+    while count < LocalQueue.capacity, let (node, itsBand) = localQueue.takeOldest() {
+      guard itsBand == band else {
+        putBack(node, band: itsBand)
+        break
+      }
+      newest.next = node
+      newest = node
+      count += 1
+    }
+    let key = InjectorKey(kind: kind, band: band)
+    withInjector(key) { $0.putFirst(from: oldest, to: newest, count: count) }
     markWaiting(key)
   }
 

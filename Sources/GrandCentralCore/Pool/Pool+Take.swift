@@ -40,6 +40,8 @@ extension Pool {
     let first = WorkKind.first(atPick: pick)
     let hints = hints
     if pick % Self.turnPeriod == 0, let node = takeInTurn(pick / Self.turnPeriod, for: worker) {
+      // If the node lasts, the monitor moves those of the worker's own queue.
+      if worker.bandInLocalQueues > worker.band { monitor.watch(self) }
       return node
     }
     if isStressed { return takeUnderStress(hints, atPick: pick, for: worker) }

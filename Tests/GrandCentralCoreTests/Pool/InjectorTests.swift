@@ -36,6 +36,24 @@ import Testing
     #expect(injector.isEmpty)
   }
 
+  @Test(arguments: [0, 3, 100])
+  func `returns nodes that are put first before all others`(others: Int) {
+    let injector = Injector()
+    let block = NodeBlock(others + 5)
+    for node in block.nodes[5...] { injector.push(node) }
+    let before = injector.counts()
+    for first in [2, 0] {
+      let last = first == 2 ? 4 : 1
+      for number in first..<last { block.nodes[number].next = block.nodes[number + 1] }
+      injector.putFirst(
+        from: block.nodes[first], to: block.nodes[last], count: last - first + 1)
+      #expect(!injector.isEmpty)
+    }
+    #expect(injector.counts().came == before.came + 5)
+    #expect((0..<others + 5).map { _ in takeOne(injector) } == Array(0..<others + 5))
+    #expect(injector.isEmpty)
+  }
+
   @Test(arguments: [1, 2, 10, Injector.chunkLength - 1, Injector.chunkLength, 1000])
   func `fills the taker's local queue with what follows, up to a chunk`(most: Int) {
     let injector = Injector()

@@ -30,7 +30,7 @@ extension Pool {
     submit(Self.node(kind, band, work), kind, band: band, from: currentThread())
   }
 
-  private static func node(
+  static func node(
     _ kind: WorkKind, _ band: Band, _ work: @escaping @Sendable () -> Void
   ) -> WorkNode {
     let node = NodeCache.take(currentThread())

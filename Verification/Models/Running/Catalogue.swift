@@ -17,7 +17,7 @@ enum Catalogue {
     + Self.nodes
     + Self.localQueues
     + Self.injectors
-    + Self.pools
+    + Self.pools + Self.higherNodes
     + Self.sleepers
     + Self.monitors
     + Self.lanePushes
@@ -55,7 +55,7 @@ enum Catalogue {
     + Self.nodeMutants
     + Self.localQueueMutants
     + Self.injectorMutants
-    + Self.poolMutants
+    + Self.poolMutants + Self.higherNodesMutants
     + Self.sleeperMutants
     + Self.monitorMutants
     + Self.lanePushMutants
