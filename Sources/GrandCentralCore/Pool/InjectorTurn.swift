@@ -103,7 +103,7 @@ extension Pool {
   private func takeAfterPass(
     _ injectors: InjectorSet, beforeOwn own: Band, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    if refill(of: worker) > 1 && !lanesRest && !runsLow(worker) {
+    if refill(of: worker) > 1 && !lanesRest {
       // A copy, as in search().
       var turn = worker.injectorTurn
       let next = turn.passEnded(
@@ -135,12 +135,15 @@ extension Pool {
     guard let below = Band(rawValue: own.rawValue &- 1) else { return nil }
     var node: WorkNode?
     if hasNode(in: injectors) {
-      // Only a searcher may move nodes, see Pool+Park.swift.
+      // A thread in a lowered class does not count as a searcher. It takes as many, or short items
+      // would wait for one long item of its own each; and then wakes a worker as after a
+      // submission: a scan may have missed a node on its way (Pool+Park).
       let isLow = runsLow(worker)
       if !isLow { beginSearch(worker) }
       node = takeInjected(
-        injectors, above: below, atMost: isLow ? 1 : refill(of: worker), first: first, for: worker)
+        injectors, above: below, atMost: refill(of: worker), first: first, for: worker)
       if node != nil { worker.grewRefill() }
+      if isLow { wakeIfNeeded() }
     }
     var turn = worker.injectorTurn
     turn.took(

@@ -17,9 +17,10 @@
 // A weaker order loses wake-ups: on each side the store and the load are to different words, and
 // the hardware may swap them.
 // The worker can still miss work that moves during its scan, out of a queue that it has not yet
-// read into one that it has read. A thread that moves nodes to an injector wakes a worker for them
-// (moveHigherNodes, moveOldestLane). Otherwise only searchers move more than they take, and the
-// last searcher that stops scans again (stopSearching). Either the scanning worker had left
+// read into one that it has read. Searchers move more than they take, and the last searcher that
+// stops scans again (stopSearching). Other threads wake a worker afterwards, as submitters do:
+// those that move nodes to an injector (moveHigherNodes, moveOldestLane), and a worker in a lowered
+// class that takes several from one (InjectorTurn). Either the scanning worker had left
 // `searching` by then, and the last searcher's scan wakes a worker; or its own exchange comes later
 // in the state word, and it sees everything that was moved before.
 // After rayon's and tokio's sleep protocols.

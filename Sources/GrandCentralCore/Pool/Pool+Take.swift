@@ -10,7 +10,8 @@
 // that it submitted earlier.
 // A thread in a lowered class does not search. It may wait long for a CPU, and while it counted as
 // a searcher, submitters of urgent work would wake no other worker. It takes one node where a
-// searcher would move many. If it finds none, it leaves the class, searches, and then sleeps.
+// searcher would move many, but for its turns at an injector (InjectorTurn). If it finds none, it
+// leaves the class, searches, and then sleeps.
 
 extension Pool {
   /// Picks between two turns of `takeInTurn()`. A prime, so that it does not beat with the powers
