@@ -3,8 +3,8 @@
 // searches, so it would take one node from an injector in some hundred picks. Nodes from outside
 // the pool would wait behind each of them: one that others submit beside four such items of 10 µs
 // for half a millisecond, and 200 of them behind 24,000 items.
-// So while an injector of their band may hold nodes, the worker takes as many as a searcher would,
-// and appends them to its own queue. It does so
+// So while an injector of their band may hold nodes, the worker takes some, and appends them to its
+// own queue: 1, 2, 4 … 64 while its items do not sleep. It does so
 //   - once in a pass through its own queue, so that the older nodes there run first; with more than
 //     `fewNodes` of its own, once in half a millisecond, at the end of a pass; and
 //   - if the oldest node in the injector has waited for two milliseconds, as with long items, once
@@ -29,6 +29,10 @@ struct InjectorTurn {
   private var look: UInt32 = 0
   /// When it last took at the end of a pass with many nodes of its own.
   private var taken: UInt64 = 0
+  /// The number of nodes to take next. Not a ChunkSize: with many items of its own that submit
+  /// themselves again, few nodes in a pass would keep those in the injector waiting for many.
+  private(set) var most = least
+  private static var least: Int { scaled(1, inModels: 64) }
 
   init() {}
 
@@ -42,6 +46,11 @@ struct InjectorTurn {
     self.pick = pick
     pass = queued &+ 1
   }
+
+  mutating func found() { most = min(2 * most, ChunkSize.most) }
+
+  /// Notes that items sleep: nodes behind a sleeping one begin later than nodes that came after.
+  mutating func sawSleep() { most = Self.least }
 
   enum AfterPass { case takes, runsOwn }
 
@@ -73,7 +82,7 @@ struct InjectorTurn {
 
 extension InjectorTurn {
   /// What a worker may have taken at once.
-  static var fewNodes: UInt32 { UInt32(Worker.maxRefill) }
+  static var fewNodes: UInt32 { UInt32(ChunkSize.most) }
   /// The time from one such turn to the next.
   static var turnNanoseconds: UInt64 { 500_000 }
   /// A node that waits in an injector for longer is overdue.
@@ -103,9 +112,10 @@ extension Pool {
   private func takeAfterPass(
     _ injectors: InjectorSet, beforeOwn own: Band, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
-    if refill(of: worker) > 1 && !lanesRest {
-      // A copy, as in search().
-      var turn = worker.injectorTurn
+    noteSleeps(of: worker)
+    // A copy, as in search().
+    var turn = worker.injectorTurn
+    if turn.most > 1 && !lanesRest {
       let next = turn.passEnded(
         atPick: worker.picks.load(ordering: .relaxed), queued: worker.queuedNodes,
         now: Clock.monotonicNanoseconds())
@@ -140,17 +150,36 @@ extension Pool {
       // submission: a scan may have missed a node on its way (Pool+Park).
       let isLow = runsLow(worker)
       if !isLow { beginSearch(worker) }
-      node = takeInjected(
-        injectors, above: below, atMost: refill(of: worker), first: first, for: worker)
-      if node != nil { worker.grewRefill() }
+      node = takeForTurn(of: worker) {
+        takeInjected(injectors, above: below, atMost: $0, first: first, for: worker)
+      }
       if isLow { wakeIfNeeded() }
     }
+    beginPass(of: worker)
+    return node
+  }
+
+  /// Takes with `take`, which is given the number of nodes, for a worker that has nodes of its own.
+  @inline(__always)
+  func takeForTurn(of worker: Worker, _ take: (Int) -> WorkNode?) -> WorkNode? {
+    noteSleeps(of: worker)
+    guard let node = take(worker.injectorTurn.most) else { return nil }
+    // A copy, as in search().
+    var turn = worker.injectorTurn
+    turn.found()
+    worker.injectorTurn = turn
+    return node
+  }
+
+  /// Begins a pass through the worker's own queue: it has just taken a chunk, or found the
+  /// injectors empty.
+  func beginPass(of worker: Worker) {
+    // A copy, as in search().
     var turn = worker.injectorTurn
     turn.took(
       atPick: worker.picks.load(ordering: .relaxed), look: overdueLook.load(ordering: .relaxed),
       queued: worker.queuedNodes)
     worker.injectorTurn = turn
-    return node
   }
 
   /// Publishes which injectors are overdue. Monitor only.

@@ -151,9 +151,9 @@ struct LocalQueue: @unchecked Sendable {
 
   // MARK: A thief's
 
-  /// Moves the older half of this queue to `other`, the thief's own empty queue, and returns the
-  /// oldest node.
-  func steal(into other: LocalQueue) -> WorkNode? {
+  /// Moves the older half of this queue, up to `most` nodes, to `other`, the thief's own empty
+  /// queue, and returns the oldest node.
+  func steal(into other: LocalQueue, atMost most: Int = capacity) -> WorkNode? {
     // relaxed, and so on failure: a head newer than the tail that we read is noticed below.
     var first = words.pointee.head.load(ordering: .relaxed)
     while true {
@@ -167,7 +167,7 @@ struct LocalQueue: @unchecked Sendable {
         first = words.pointee.head.load(ordering: .acquiring)
         continue
       }
-      let count = held - held / 2
+      let count = min(held - held / 2, UInt32(most))
       let stolenBand = words.pointee.band.load(ordering: .relaxed)
       let oldest = slot(first).pointee.load(ordering: .relaxed)
       let start = other.words.pointee.tail.load(ordering: .relaxed)

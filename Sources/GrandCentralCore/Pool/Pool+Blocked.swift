@@ -50,6 +50,6 @@ extension Pool {
     if worker.status.exchange(.running, ordering: .acquiringAndReleasing) == .running {
       change { $0.blocked() }
     }
-    worker.shrankRefill()
+    worker.itemsSleep()
   }
 }

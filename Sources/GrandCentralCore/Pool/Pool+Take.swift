@@ -101,6 +101,11 @@ extension Pool {
     for step in 0..<2 * bands {
       let number = (turn &+ step) % (2 * bands)
       guard let band = Band(rawValue: UInt8(1 + number / 2)) else { continue }
+      // Few nodes of its own are probably a chunk, and older. They take turns with the others
+      // anyway (InjectorTurn).
+      if band == worker.bandInLocalQueues && worker.queuedNodes < ChunkSize.most && !isStressed {
+        continue
+      }
       let key = InjectorKey(kind: number % 2 == 0 ? .items : .lanes, band: band)
       if let node = takeShare(of: key, for: worker) { return node }
     }
@@ -116,10 +121,10 @@ extension Pool {
     let isSearcher =
       hints.waiting.contains(key) && key.band >= nextBand(for: worker) && !runsLow(worker)
     if isSearcher { beginSearch(worker) }
-    let most = isSearcher ? refill(of: worker) : 1
-    guard let node = takeInjected(key, atMost: most, for: worker) else { return nil }
-    if isSearcher { worker.grewRefill() }
-    return node
+    guard isSearcher else { return takeInjected(key, atMost: 1, for: worker) }
+    return worker.hasLocalWork
+      ? takeForTurn(of: worker) { takeInjected(key, atMost: $0, for: worker) }
+      : takeChunk(for: worker) { takeInjected(key, atMost: $0, for: worker) }
   }
 
   /// Takes from the local queues of all workers in turn, its own included. Otherwise only workers
@@ -220,12 +225,14 @@ extension Pool {
     let victims = mostUrgentLocalQueues(above: limit, for: worker)
     let (victim, other) =
       first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
-    if let node = takeInjected(
-      waiting, above: victim.band, atMost: refill(of: worker), first: first, for: worker)
-    {
-      worker.grewRefill()
-      return node
-    }
+    // A worker's queue of that band goes before the injector: what it has is older.
+    let node =
+      waiting.isEmpty
+      ? nil
+      : takeChunk(for: worker) {
+        takeInjected(waiting, above: victim.band, atMost: $0, first: first, for: worker)
+      }
+    if let node { return node }
     if let node = victim.worker(of: self).flatMap({ steal(first, from: $0, for: worker) }) {
       return node
     }
@@ -257,14 +264,32 @@ extension Pool {
     return node
   }
 
-  /// The number of nodes that a worker takes from an injector at once. One while items sleep: nodes
-  /// queued behind a sleeping item would begin after nodes that came later.
-  func refill(of worker: Worker) -> Int {
+  /// While items sleep, a worker takes single nodes: those behind a sleeping item would begin after
+  /// nodes that came later.
+  func noteSleeps(of worker: Worker) {
     let isGrown = beyondWidth.load(ordering: .relaxed) > 0
-    if isGrown || isStressed { worker.shrankRefill() }
-    return worker.refill
+    if isGrown || isStressed { worker.itemsSleep() }
   }
 
+  /// Takes from an injector, or from another worker's queue, with `take`, which is given the number
+  /// of nodes. The first one is returned, the others go to the worker's queue.
+  @inline(__always)
+  private func takeChunk(for worker: Worker, _ take: (Int) -> WorkNode?) -> WorkNode? {
+    noteSleeps(of: worker)
+    let (now, pick) = (Clock.monotonicNanoseconds(), worker.picks.load(ordering: .relaxed))
+    let most = worker.chunkSize.next(
+      at: now, pick: pick, width: width.load(ordering: .relaxed))
+    let before = worker.queuedNodes
+    guard let node = take(most) else { return nil }
+    // Other workers may have taken some already.
+    let more = max(0, Int32(bitPattern: worker.queuedNodes &- before))
+    worker.chunkSize.took(1 + Int(more), of: most, at: now, pick: pick)
+    // What it has is older than what stays behind.
+    beginPass(of: worker)
+    return node
+  }
+
+  /// Steals part of another worker's queue.
   private func steal(
     _ kind: WorkKind, from victim: Unmanaged<Worker>, for worker: Worker
   ) -> WorkNode? {
@@ -272,7 +297,7 @@ extension Pool {
     // SAFETY: workers live as long as their pool.
     let robbed = victim._withUnsafeGuaranteedRef { $0.localQueue(kind) }
     guard robbed.isWorthStealing(after: Self.looksAtSingle),
-      let node = robbed.steal(into: localQueue)
+      let node = takeChunk(for: worker, { robbed.steal(into: localQueue, atMost: $0) })
     else { return nil }
     enter(localQueue.band, worker)
     return node

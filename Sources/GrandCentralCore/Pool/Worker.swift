@@ -102,11 +102,7 @@ final class Worker: @unchecked Sendable {
   private var picksWhenWoken: UInt32?
   private static var longSleep: UInt64 { 1_000_000 }
   @Cell var name = WorkerName()
-  /// The number of nodes to take next from an injector: 1, 2, 4 … while its items do not sleep.
-  /// Nodes in the local queue of a sleeping worker begin later than nodes that came after them.
-  private(set) var refill = Worker.minRefill
-  private static var minRefill: Int { scaled(1, inModels: 64) }
-  static var maxRefill: Int { 64 }
+  @Cell var chunkSize = ChunkSize()
 
   /// Its turn, if the monitor has sent it for a starved class. Written before the grant, as
   /// `handed` is.
@@ -131,6 +127,7 @@ final class Worker: @unchecked Sendable {
     adaptiveSearch = search
     let isLong = nanoseconds >= Self.longSleep
     picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
+    chunkSize.slept()
     promptTurns.began = now
   }
 
@@ -149,12 +146,15 @@ final class Worker: @unchecked Sendable {
     promptTurns.ended(isForOne: isWokenForOne, at: now)
   }
 
-  func grewRefill() { refill = min(Self.maxRefill, 2 * refill) }
-  func shrankRefill() { refill = Self.minRefill }
-
   /// A node that a submitter passed to this worker with its wake-up. The thread that takes the
   /// worker off the idle stack writes it before the grant; the worker reads it after the grant.
   @Cell var handed: (node: WorkNode, band: Band)? = nil
+
+  /// Notes that items sleep.
+  func itemsSleep() {
+    chunkSize = ChunkSize()
+    injectorTurn.sawSleep()
+  }
 
   func hand(_ node: WorkNode, band: Band) { handed = (node, band) }
 

@@ -35,7 +35,7 @@ import Testing
     play(own) { pool, worker in
       let block = NodeBlock(8)
       for kind in WorkKind.allCases {
-        worker.grewRefill()
+        worker.chunkSize = ChunkSize(2)
         inject(Array(block.nodes[..<4]), InjectorKey(kind: kind, band: next), in: pool)
         for node in block.nodes[..<4] {
           #expect(pool.take(for: worker) == node)
@@ -71,7 +71,7 @@ import Testing
       let block = NodeBlock(5)
       worker.items.put(block.nodes[0], band: .utility)
       inject(Array(block.nodes[1...]), key, in: pool)
-      worker.grewRefill()
+      worker.injectorTurn.found()
       let order = [1, 0, 2, 3, 4]
       #expect(order.map { _ in pool.take(for: worker)?.number } == order)
       #expect(pool.state.load(ordering: .relaxed).searching == 0)
