@@ -122,7 +122,7 @@ const row queue_rows[] = {
   {"async_and_wait, idle serial queue", sync_and_wait, ALONE},
   {"async and drain, serial queue", async_serial, DRAINED},
   {"async and drain, serial queue, block", async_block, DRAINED},
-  {"async and drain, concurrent queue", async_concurrent, DRAINED},
+  {"async and drain, concurrent queue", async_concurrent, TAKEN},
   {"async and drain, barriers", async_barrier, DRAINED},
   {"async and drain, group", async_group, DRAINED},
   {"async from an item, own queue", async_again, DRAINED},

@@ -12,6 +12,9 @@ enum {
   // A worker drains. The engine's monitor looks once a millisecond, which takes more instructions
   // for each operation the slower the machine is.
   DRAINED = 15,
+  // Readers of a concurrent queue, taken from an injector: fewer at a time the longer they last,
+  // and so the slower the machine is.
+  TAKEN = 40,
   // An event wakes the thread that handles it.
   WAKING = 25,
   // Threads sleep and wake each other, and the kernel decides whether a thread sleeps at all: the

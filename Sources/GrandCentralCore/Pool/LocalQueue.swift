@@ -2,10 +2,10 @@
 // empties it.
 //   head  next to take; any thread advances it by compare-exchange
 //   tail  next to fill; only the owner advances it
-// Oldest first, for the owner too. A thief copies the oldest half and then moves head past it in
-// one exchange. If that succeeds, head has not moved; so the owner cannot have overwritten the
-// copied slots, since it fills only while tail - head < 256. Slots are atomic because a thief whose
-// exchange will fail may read one while it is written.
+// Oldest first, for the owner too. A thief copies the oldest, up to half, and then moves head past
+// them in one exchange. If that succeeds, head has not moved; so the owner cannot have overwritten
+// the copied slots, since it fills only while tail - head < 256. Slots are atomic because a thief
+// whose exchange will fail may read one while it is written.
 // `band` is the QoS band of all nodes in the queue. It changes only while the queue is empty,
 // before the releasing store of tail that fills it. A thief reads it after tail; its exchange of
 // head proves that the queue was not emptied since.
@@ -127,8 +127,10 @@ struct LocalQueue: @unchecked Sendable {
       guard let older = node.next else { engineFault("A list of nodes is shorter than its count.") }
       node = older
     }
-    // releasing: as in steal(into:). Only a searcher puts such a list.
-    words.pointee.tail.store(last &+ UInt32(count - 1), ordering: .releasing)
+    // sequentiallyConsistent: as in put(). A worker in a lowered class, which is no searcher, puts
+    // such a list too, and then wakes a worker. A scan misses it only if a thief has taken what the
+    // worker had before.
+    words.pointee.tail.store(last &+ UInt32(count - 1), ordering: .sequentiallyConsistent)
     return node
   }
 

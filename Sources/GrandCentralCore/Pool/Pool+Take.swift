@@ -5,7 +5,8 @@
 //   3. once in a pass through its own queues, or less often if they are long, an injector of their
 //      band (InjectorTurn)
 //   4. its own local queues
-//   5. as a searcher, the older half of another worker's queue, or an injector, higher bands first
+//   5. as a searcher, the oldest nodes of another worker's queue, or of an injector, up to a chunk
+//      (ChunkSize), higher bands first
 // Local queues come before injectors of the same band: a worker that sleeps may be waiting for work
 // that it submitted earlier.
 // A thread in a lowered class does not search. It may wait long for a CPU, and while it counted as

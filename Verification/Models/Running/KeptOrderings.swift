@@ -243,6 +243,11 @@ extension KeptOrdering {
         in: "LocalQueue.swift", at: "head.load(ordering: .sequentiallyConsistent)",
         .dropsAcquire, why: "comes with the single order"),
       KeptOrdering(
+        in: "LocalQueue.swift", at: "tail.store(last &+ UInt32(count - 1)", .dropsSequential,
+        why:
+          "a last check misses such a list of a lowered worker only if a thief has taken what it "
+          + "had before; no model has all three"),
+      KeptOrdering(
         in: "LocalQueue.swift", at: "let first = words.pointee.head.load(ordering: .acquiring)",
         after: "func room", .dropsAcquire, why: reuse),
       KeptOrdering(
