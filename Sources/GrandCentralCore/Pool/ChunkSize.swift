@@ -4,16 +4,16 @@
 // later. So a chunk should last for `nanoseconds` at most, judged by the nodes that the worker has
 // run since the last one. Items of 50 µs are taken singly, and begin in order; empty ones 64 at a
 // time. Where the worker waits for a CPU meanwhile, or its items sleep, chunks are smaller, too.
-// A part of an injector's chunk is taken with its lock held, 0.3 µs for each node, which bounds all
-// workers together. So where there are many CPUs, items of a few microseconds come in whole chunks,
-// whose order is that of submission to within a chunk for each worker.
+// A part of an injector's chunk is taken with its lock held, 0.3 µs for each node, and that bounds
+// all workers together. So where there are many CPUs, items of a few microseconds come in whole
+// chunks, whose order is that of submission to within a chunk for each worker.
 
 struct ChunkSize {
   static var most: Int { 64 }
   /// How long a chunk should last at most.
   static var nanoseconds: UInt64 { 20_000 }
-  /// The time of a node below which chunks are not limited, for each CPU beyond the second.
-  static var unlimitedForEach: UInt64 { 3_000 }
+  /// Nodes that take less come in chunks of any size: for each CPU beyond the second.
+  static var shortNanoseconds: UInt64 { 3_000 }
   private static var first: Int { scaled(1, inModels: 64) }
   private static var afterSleep: Int { scaled(2, inModels: 64) }
 
@@ -30,9 +30,10 @@ struct ChunkSize {
   func next(at now: UInt64, pick: UInt32, width: Int) -> Int {
     guard taken != 0 else { return size }
     let grown = min(2 * size, Self.most)
-    let eachTook = (now &- taken) / UInt64(max(1, pick &- self.pick))
-    if eachTook < UInt64(max(0, width - 2)) * Self.unlimitedForEach { return grown }
-    return max(1, min(grown, Int(Self.nanoseconds / max(1, eachTook))))
+    // A pick that found nothing counts as a node.
+    let nodeNanoseconds = (now &- taken) / UInt64(max(1, pick &- self.pick))
+    if nodeNanoseconds < UInt64(max(0, width - 2)) * Self.shortNanoseconds { return grown }
+    return max(1, min(grown, Int(Self.nanoseconds / max(1, nodeNanoseconds))))
   }
 
   /// Notes that a chunk was taken: `count` nodes of `most`. Few nodes are no reason for a smaller

@@ -47,7 +47,8 @@ struct InjectorTurn {
     pass = queued &+ 1
   }
 
-  mutating func found() { most = min(2 * most, ChunkSize.most) }
+  /// Notes that it took nodes: more the next time.
+  mutating func grew() { most = min(2 * most, ChunkSize.most) }
 
   /// Notes that items sleep: nodes behind a sleeping one begin later than nodes that came after.
   mutating func sawSleep() { most = Self.least }
@@ -166,7 +167,7 @@ extension Pool {
     guard let node = take(worker.injectorTurn.most) else { return nil }
     // A copy, as in search().
     var turn = worker.injectorTurn
-    turn.found()
+    turn.grew()
     worker.injectorTurn = turn
     return node
   }

@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  @Test func `takes as many as a searcher at its turn, behind its own`() {
+  @Test func `takes several at its turn, behind its own`() {
     play(.utility) { pool, worker in
       let key = InjectorKey(kind: .items, band: .utility)
       let block = NodeBlock(5)
       worker.items.put(block.nodes[0], band: .utility)
       inject(Array(block.nodes[1...]), key, in: pool)
-      worker.injectorTurn.found()
+      worker.injectorTurn.grew()
       let order = [1, 0, 2, 3, 4]
       #expect(order.map { _ in pool.take(for: worker)?.number } == order)
       #expect(pool.state.load(ordering: .relaxed).searching == 0)

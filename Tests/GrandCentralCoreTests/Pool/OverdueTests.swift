@@ -103,7 +103,7 @@ import Testing
       stage.inject(last, key)
       // It takes more than a node at once, has just done so, and is near the end of the next pass.
       // The worker's turns by number alone are at other picks.
-      stage.worker.injectorTurn.found()
+      stage.worker.injectorTurn.grew()
       stage.worker.picks.store(own - 2, ordering: .relaxed)
       let now = Clock.monotonicNanoseconds()
       _ = stage.worker.injectorTurn.passEnded(atPick: 0, queued: own, now: now)
@@ -128,7 +128,7 @@ import Testing
     #expect(!stage.worker.localQueue(kind).acceptsFromItem(.default))
     for node in block.nodes[own...] { stage.inject(node, InjectorKey(kind: kind, band: .default)) }
     // It takes more than a node at once.
-    for _ in 1...6 { stage.worker.injectorTurn.found() }
+    for _ in 1...6 { stage.worker.injectorTurn.grew() }
     let last = block.nodes[own + injected - 1]
     let picks = stage.picksUntil(last, kind: kind, most: 30_000) { _ in }
     // One node in each pass through the local queue would take 16,000.
