@@ -297,8 +297,11 @@ extension Pool {
     let localQueue = worker.localQueue(kind)
     // SAFETY: workers live as long as their pool.
     let robbed = victim._withUnsafeGuaranteedRef { $0.localQueue(kind) }
-    guard robbed.isWorthStealing(after: Self.looksAtSingle),
-      let node = takeChunk(for: worker, { robbed.steal(into: localQueue, atMost: $0) })
+    guard robbed.isWorthStealing(after: Self.looksAtSingle) else {
+      worker.thiefPause.wait()
+      return nil
+    }
+    guard let node = takeChunk(for: worker, { robbed.steal(into: localQueue, atMost: $0) })
     else { return nil }
     enter(localQueue.band, worker)
     return node
@@ -371,6 +374,7 @@ extension Pool {
     guard worker.isSearching else { return }
     worker.isSearching = false
     worker.wasLow = false
+    worker.thiefPause = ThiefPause()
     let before = change { $0.searchEnded().0 }
     if before.searching == 1 && (worker.hasLocalWork || hasWork()) { wakeIfNeeded() }
   }
