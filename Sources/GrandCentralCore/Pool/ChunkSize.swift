@@ -23,16 +23,20 @@ struct ChunkSize {
   /// worker last slept.
   private var taken: UInt64 = 0
   private var pick: UInt32 = 0
+  /// Whether, at the last chunk, nodes took so little that it might be of any size.
+  private(set) var areNodesShort = false
 
   init(_ size: Int = first) { self.size = size }
 
   /// The number of nodes to take at `now`: at most twice as many as the last time.
-  func next(at now: UInt64, pick: UInt32, width: Int) -> Int {
+  mutating func next(at now: UInt64, pick: UInt32, width: Int) -> Int {
+    areNodesShort = false
     guard taken != 0 else { return size }
     let grown = min(2 * size, Self.most)
     // A pick that found nothing counts as a node.
     let nodeNanoseconds = (now &- taken) / UInt64(max(1, pick &- self.pick))
-    if nodeNanoseconds < UInt64(max(0, width - 2)) * Self.shortNanoseconds { return grown }
+    areNodesShort = nodeNanoseconds < UInt64(max(0, width - 2)) * Self.shortNanoseconds
+    if areNodesShort { return grown }
     return max(1, min(grown, Int(Self.nanoseconds / max(1, nodeNanoseconds))))
   }
 

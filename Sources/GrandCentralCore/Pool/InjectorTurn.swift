@@ -25,6 +25,8 @@ struct InjectorTurn {
   private var pick: UInt32 = 0
   /// The number of picks until its own queue, as it was then, has run.
   private var pass: UInt32 = 0
+  /// Whether a pass has begun since its own queue was empty.
+  var isInPass = false
   /// The monitor's look when the worker last took, or found the injectors empty.
   private var look: UInt32 = 0
   /// When it last took at the end of a pass with many nodes of its own.
@@ -45,6 +47,7 @@ struct InjectorTurn {
   private mutating func beginPass(atPick pick: UInt32, queued: UInt32) {
     self.pick = pick
     pass = queued &+ 1
+    isInPass = true
   }
 
   /// Notes that it took nodes: more the next time.
@@ -101,7 +104,7 @@ extension Pool {
     if !injectors.isEmpty,
       worker.injectorTurn.isPassOver(atPick: worker.picks.load(ordering: .relaxed))
     {
-      return takeAfterPass(injectors, beforeOwn: own, first: first, for: worker)
+      return takeAfterPass(hints, beforeOwn: own, first: first, for: worker)
     }
     if hints.overdue.isEmpty { return nil }
     return takeOverdue(hints, first: first, for: worker)
@@ -111,11 +114,17 @@ extension Pool {
   /// out, so its turn comes in each pass.
   @inline(never)
   private func takeAfterPass(
-    _ injectors: InjectorSet, beforeOwn own: Band, first: WorkKind, for worker: Worker
+    _ hints: InjectorHints, beforeOwn own: Band, first: WorkKind, for worker: Worker
   ) -> WorkNode? {
     noteSleeps(of: worker)
     // A copy, as in search().
     var turn = worker.injectorTurn
+    // Its queue was empty, and has been filled by an item since. What the same item has put into
+    // the injector is newer.
+    guard turn.isInPass || !hints.overdue.only(own).isEmpty else {
+      beginPass(of: worker)
+      return nil
+    }
     if turn.most > 1 && !lanesRest {
       let next = turn.passEnded(
         atPick: worker.picks.load(ordering: .relaxed), queued: worker.queuedNodes,
@@ -123,7 +132,7 @@ extension Pool {
       worker.injectorTurn = turn
       if next == .runsOwn { return nil }
     }
-    return take(injectors, beforeOwn: own, first: first, for: worker)
+    return take(hints.waiting.only(own), beforeOwn: own, first: first, for: worker)
   }
 
   /// The same from an injector that is overdue, also at every other pick after a look.

@@ -35,6 +35,8 @@ extension Monitor {
     var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
+    /// By band: the item in a worker's queue that has waited longest.
+    var localItems = InlineArray<6, UInt64>(repeating: 0)
     var items = (came: UInt32(0), went: UInt32(0))
 
     /// Notes how long the oldest node of an injector has waited. `nil`: it is empty.
@@ -169,6 +171,8 @@ extension Monitor {
     let items = worker.localQueue(.items).counts
     let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
     found.noteItem(itemWait, of: queued.items)
+    let band = Int(queued.items.rawValue)
+    found.localItems[band] = max(found.localItems[band], itemWait ?? 0)
     found.items.came &+= items.came
     found.items.went &+= items.went
     if !hasPicked && pool.hasWorkersBelow(queued.highest) {
@@ -219,8 +223,12 @@ extension Monitor {
       let oldestItem = looks.itemWaits[Int(band.rawValue)].look(
         came: items.came, went: items.went, elapsed: elapsed)
       found.noteItem(oldestItem, of: band)
-      if oldestItem ?? 0 >= InjectorTurn.overdueNanoseconds {
-        overdue.insert(InjectorSet(itemsKey))
+      if let oldestItem, oldestItem >= InjectorTurn.overdueNanoseconds {
+        found.isOverdue = true
+        // Otherwise a worker's queue has older ones.
+        if oldestItem > found.localItems[Int(band.rawValue)] {
+          overdue.insert(InjectorSet(itemsKey))
+        }
       }
       found.note(oldestItem, at: itemsKey, in: pool)
       let lanesKey = InjectorKey(kind: .lanes, band: band)
@@ -234,7 +242,7 @@ extension Monitor {
       found.note(oldestLane, at: lanesKey, in: pool)
     }
     pool.setOverdue(overdue)
-    found.isOverdue = !overdue.isEmpty || found.oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds
+    if found.oldestLane ?? 0 >= InjectorTurn.overdueNanoseconds { found.isOverdue = true }
   }
 
   private func itemsUntaken(_ found: Found, elapsed: UInt64) -> UInt64? {

@@ -63,7 +63,7 @@ extension Pool {
       return takeOne(above: limit, first: first, for: worker)
     }
     beginSearch(worker)
-    return searchOnce(hints.waiting, above: limit, first: first, for: worker)
+    return searchOnce(hints, above: limit, first: first, for: worker)
   }
 
   /// Takes an item of the lanes' class or above in place of a lane. While lanes keep workers beyond

@@ -62,6 +62,9 @@ extension Pool {
   /// Puts the node in the calling worker's local queue, if it may and has room.
   @inline(__always)
   private func putLocally(_ node: WorkNode, _ key: InjectorKey, on thread: ThreadContext) -> Bool {
+    // Items of a concurrent queue start in order, so they go behind those that found no room here.
+    // relaxed: a hint, as is the order of nodes that two threads submit.
+    if node.traits.contains(.carried) && hints.waiting.contains(key) { return false }
     guard let localQueue = localQueue(for: key, on: thread), localQueue.acceptsFromItem(key.band)
     else { return false }
     localQueue.put(node, band: key.band)

@@ -186,6 +186,7 @@ extension Pool {
 
   @inline(never)
   private func search(first: WorkKind, for worker: Worker) -> WorkNode? {
+    worker.injectorTurn.isInPass = false
     // It leaves at once, and searches if it then sees work: see Pool+ExternalWorker.
     if worker.isExternal && !worker.isSearching { return nil }
     if let thread = worker.thread {
@@ -201,7 +202,7 @@ extension Pool {
     var adaptiveSearch = worker.adaptiveSearch
     if adaptiveSearch.isWorthwhile {
       let found = adaptiveSearch.search {
-        searchOnce(hints.waiting, first: first, for: worker)
+        searchOnce(hints, first: first, for: worker)
       }
       worker.adaptiveSearch = adaptiveSearch
       if let found { return found }
@@ -214,44 +215,10 @@ extension Pool {
       rounds = max(1, min(most, configuration.searchRounds))
     }
     for _ in 0..<rounds {
-      if let node = searchOnce(hints.waiting, first: first, for: worker) { return node }
+      if let node = searchOnce(hints, first: first, for: worker) { return node }
       spinHint()
     }
     return nil
-  }
-
-  func searchOnce(
-    _ waiting: InjectorSet, above limit: Band = .unspecified, first: WorkKind, for worker: Worker
-  ) -> WorkNode? {
-    let victims = mostUrgentLocalQueues(above: limit, for: worker)
-    let (victim, other) =
-      first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
-    // A worker's queue of that band goes before the injector: what it has is older.
-    let node =
-      waiting.isEmpty
-      ? nil
-      : takeChunk(for: worker) {
-        takeInjected(waiting, above: victim.band, atMost: $0, first: first, for: worker)
-      }
-    if let node { return node }
-    if let node = victim.worker(of: self).flatMap({ steal(first, from: $0, for: worker) }) {
-      return node
-    }
-    return other.worker(of: self).flatMap { steal(first.other, from: $0, for: worker) }
-  }
-
-  /// Takes the node that a search would return, and moves none, so that the worker need not count
-  /// as a searcher.
-  @inline(never)
-  func takeOne(
-    above limit: Band = .unspecified, first: WorkKind, for worker: Worker
-  ) -> WorkNode? {
-    let victims = mostUrgentLocalQueues(above: limit, for: worker)
-    let (victim, other) =
-      first == .items ? (victims.items, victims.lanes) : (victims.lanes, victims.items)
-    return takeInjected(hints.waiting, above: victim.band, atMost: 1, first: first, for: worker)
-      ?? takeOldest(first, of: victim, for: worker)
-      ?? takeOldest(first.other, of: other, for: worker)
   }
 
   /// Takes the oldest node of another worker's queue.
@@ -275,7 +242,7 @@ extension Pool {
   /// Takes from an injector, or from another worker's queue, with `take`, which is given the number
   /// of nodes. The first one is returned, the others go to the worker's queue.
   @inline(__always)
-  private func takeChunk(for worker: Worker, _ take: (Int) -> WorkNode?) -> WorkNode? {
+  func takeChunk(for worker: Worker, _ take: (Int) -> WorkNode?) -> WorkNode? {
     noteSleeps(of: worker)
     let (now, pick) = (Clock.monotonicNanoseconds(), worker.picks.load(ordering: .relaxed))
     let most = worker.chunkSize.next(
@@ -291,7 +258,7 @@ extension Pool {
   }
 
   /// Steals part of another worker's queue.
-  private func steal(
+  func steal(
     _ kind: WorkKind, from victim: Unmanaged<Worker>, for worker: Worker
   ) -> WorkNode? {
     let localQueue = worker.localQueue(kind)
