@@ -100,6 +100,14 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
     insert(entry, at: target, until: latest)
   }
 
+  /// Whether a timer with that target and latest time is due already, and would set the descriptor.
+  /// The caller then notifies the lane itself. To set the descriptor to a time that has passed
+  /// takes an interrupt of the clock and a wake-up of the poller, three times what the event costs.
+  func isDueBeforeOthers(at target: UInt64, until latest: UInt64) -> Bool {
+    guard target < timerFDTime, latest <= byLatest.first ?? .max else { return false }
+    return target <= clock.nanoseconds
+  }
+
   /// Disarms `entry`. A notification for which it has left the heaps before may still come.
   func disarm(_ entry: TimerHandle) {
     if entry.pointee.isArmed { remove(entry) }

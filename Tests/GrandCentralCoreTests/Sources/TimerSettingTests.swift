@@ -129,3 +129,25 @@ import Testing
     }
   }
 }
+
+@Suite("The timers of a clock") struct TimersTests {
+  /// Other tests may have timers in the same heaps, but none in the first nanosecond.
+  @Test func `leave a timer that is due before all others to the thread that arms it`() {
+    let timers = Reactor.reference._withUnsafeGuaranteedRef {
+      $0.sharedTimers._withUnsafeGuaranteedRef { $0.timers(isWall: false) }
+    }
+    timers._withUnsafeGuaranteedRef { timers in
+      timers.lock.pointee.withLock {
+        #expect(timers.isDueBeforeOthers(at: 1, until: 1))
+        #expect(timers.isDueBeforeOthers(at: 0, until: 1))
+        let later = Clock.monotonicNanoseconds() + 3_600_000_000_000
+        #expect(!timers.isDueBeforeOthers(at: later, until: later))
+        let lane = DispatchQueue(label: "test.timers")
+        let entry = timers.makeEntry(for: lane)
+        timers.arm(entry, at: 1, until: 1)
+        #expect(!timers.isDueBeforeOthers(at: 2, until: 2), "the other is due first")
+        timers.putBack(entry)
+      }
+    }
+  }
+}

@@ -49,9 +49,9 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
 
   override func startMonitoring() {
     change {
-      if isStopped { return false }
+      if isStopped { return .isDone }
       isMonitoring = true
-      return arm()
+      return armOrNotify()
     }
   }
 
@@ -89,25 +89,30 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
       most, max(leeway, classLeeway(interval > 0 ? nil : target, interval, onWall: isWall)))
     let wanted = Place(isWall: isWall, isShared: leeway > 0)
     change {
-      if isStopped { return false }
+      if isStopped { return .isDone }
       // A time that never comes needs no other timers.
       if place == wanted || target == .max,
         setting.postpone(to: target, leeway: leeway, interval: interval)
       {
-        return false
+        return .isDone
       }
       move(to: wanted)
       setting.set(to: target, leeway: leeway, interval: interval)
-      return isMonitoring && arm()
+      return isMonitoring ? armOrNotify() : .isDone
     }
   }
 
-  /// Calls `body` with the source's lock held. `body` returns whether the timers lack their
-  /// descriptor; it is then made.
+  private enum Change { case isDone, lacksTimerFD, isDue }
+
+  /// Calls `body` with the source's lock held, and then does what is left to do.
   @inline(__always)
-  private func change(_ body: () -> Bool) {
-    let lacking: Unmanaged<Timers>? = lock.withLock { body() ? timers : nil }
-    lacking?._withUnsafeGuaranteedRef { $0.makeTimerFD() }
+  private func change(_ body: () -> Change) {
+    let (change, timers) = lock.withLock { (body(), self.timers) }
+    switch change {
+    case .isDone: break
+    case .lacksTimerFD: timers._withUnsafeGuaranteedRef { $0.makeTimerFD() }
+    case .isDue: eventCame(on: currentThread())
+    }
   }
 
   // MARK: With the source's lock held
@@ -126,15 +131,29 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
     timers._withUnsafeGuaranteedRef { timers in timers.lock.pointee.withLock { body(timers) } }
   }
 
-  /// Arms the entry by the setting. Returns whether the timers lack their descriptor.
-  private func arm() -> Bool {
+  /// Arms the entry by the setting.
+  private func arm() {
+    setting.arm()
+    withTimers { $0.arm(makeEntry(of: $0), at: setting.target, until: setting.latest) }
+  }
+
+  /// The same, unless the time has come and the caller must notify the lane.
+  private func armOrNotify() -> Change {
     setting.arm()
     return withTimers {
-      let entry = self.entry ?? $0.makeEntry(for: self)
-      self.entry = entry
+      let entry = makeEntry(of: $0)
+      $0.disarm(entry)
+      if $0.isDueBeforeOthers(at: setting.target, until: setting.latest) { return .isDue }
       $0.arm(entry, at: setting.target, until: setting.latest)
-      return $0.lacksTimerFD
+      return $0.lacksTimerFD ? .lacksTimerFD : .isDone
     }
+  }
+
+  /// Returns the entry; the lock of its timers is held.
+  private func makeEntry(of timers: Timers) -> TimerHandle {
+    let entry = self.entry ?? timers.makeEntry(for: self)
+    self.entry = entry
+    return entry
   }
 
   private func ensureEntry() {
@@ -181,7 +200,7 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
       case .isOver: return false
       case .isEarly:
         // The timers have a descriptor, which has brought this thread, or lack one already.
-        _ = arm()
+        arm()
         return false
       }
     }
@@ -196,7 +215,7 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
       guard isMonitoring else { return nil }
       if !place.isWall { due = setting.latest }
       guard let (count, repeats) = setting.answer(at: now) else { return nil }
-      if repeats { _ = arm() }
+      if repeats { arm() }
       return count
     }
     if gc_records_events(), data != nil, let due {
