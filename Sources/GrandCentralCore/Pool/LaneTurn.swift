@@ -5,9 +5,10 @@
 // for each lane, as the C library makes, lets the kernel share the CPUs. Here the drain acts,
 // between two items:
 //   - If other work of its class or above waits, the drain ends after `nanoseconds` and the item
-//     that runs then; while many workers sleep, only if lanes do, which use no CPU meanwhile. Its
-//     lane goes behind what waits in the injector. Then the worker prefers items for as long: if
-//     the kinds took turns by number alone, each item would wait for the whole turn of a lane.
+//     that runs then; while many workers sleep, only for work above its class, or if lanes sleep,
+//     which use no CPU meanwhile. Its lane goes behind what waits in the injector. Then the worker
+//     prefers items for as long: if the kinds took turns by number alone, each item would wait for
+//     the whole turn of a lane.
 //   - If items or lanes of a lower class from default up wait, and none of that class runs, the
 //     drain sends a worker beyond the allowance, as the monitor does later for more classes
 //     (Pool+Classes). Such a class is often not the program's choice: what the main thread submits
@@ -49,17 +50,25 @@ struct LaneTurn {
     began = now
     let pool = worker.pool
     if lower >= .default { pool.boostUnused(lower, waiting) }
-    // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free. A
-    // worker that was sent for a class stays with it.
-    guard isOfClass, !pool.isStressed || pool.lanesRest, worker.starvedTurn == nil
-    else { return false }
-    guard worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own)) else {
+    // A worker that was sent for a class stays with it.
+    guard isOfClass, worker.starvedTurn == nil else { return false }
+    guard endsForWaiting(on: worker, waiting) else {
       began = 0
       return false
     }
     worker.turnOfItems = now
     gc_give_way(thread)
     return true
+  }
+
+  private func endsForWaiting(on worker: Worker, _ waiting: InjectorSet) -> Bool {
+    let (pool, own) = (worker.pool, worker.band)
+    // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free.
+    if pool.isStressed && !pool.lanesRest {
+      guard let above = Band(rawValue: own.rawValue + 1) else { return false }
+      return pool.hasNode(in: waiting.from(above))
+    }
+    return worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own))
   }
 }
 

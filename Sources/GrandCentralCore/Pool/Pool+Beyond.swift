@@ -152,6 +152,12 @@ extension Pool {
   /// Takes a lane and never an item. The worker does not count as a searcher, and so wakes no other
   /// worker.
   func takeLane(for worker: Worker) -> WorkNode? {
+    let band = hints.waiting.highestBand(of: .lanes)
+    if band > worker.bandInLocalQueue(.lanes),
+      let node = takeInjected(InjectorKey(kind: .lanes, band: band), atMost: 1, for: worker)
+    {
+      return node
+    }
     if let node = takeOwnLane(for: worker) ?? takeInjectedLane(for: worker) { return node }
     return takeOldest(.lanes, of: mostUrgentLocalQueues(for: worker).lanes, for: worker)
   }

@@ -50,8 +50,8 @@ extension Pool {
     return takeQueued(hints, first: first, for: worker) ?? search(first: first, for: worker)
   }
 
-  /// First the worker's own lanes, then all visible lanes of others, and only then an item, but at
-  /// every fourth pick.
+  /// First what is above the worker's own nodes, then its own lanes, then all visible lanes of
+  /// others, and only then an item, but at every fourth pick.
   @inline(never)
   private func takeUnderStress(
     _ hints: InjectorHints, atPick pick: UInt32, for worker: Worker
@@ -61,12 +61,13 @@ extension Pool {
     {
       return node
     }
-    if let node = takeOwnLane(for: worker) { return node }
     let waiting = hints.waiting
+    let own = worker.bandInLocalQueues
+    if let node = takeUrgent(waiting, above: own, first: .lanes, for: worker) { return node }
+    if let node = takeOwnLane(for: worker) { return node }
     if waiting.hasLanes, let node = takeInjectedLane(for: worker) { return node }
-    return takeUrgent(waiting, above: worker.bandInLocalQueues, first: .lanes, for: worker)
-      ?? takeOverdue(hints, first: .lanes, for: worker)
-      ?? takeOwn(first: .lanes, for: worker) ?? search(first: .lanes, for: worker)
+    return takeOverdue(hints, first: .lanes, for: worker) ?? takeOwn(first: .lanes, for: worker)
+      ?? search(first: .lanes, for: worker)
   }
 
   @inline(__always)

@@ -1,4 +1,6 @@
-// What a worker takes after a lane has given way on it.
+// When a lane gives way, and what the worker takes then.
+import CGrandCentralLinux
+import Glibc
 import TestSupport
 import Testing
 
@@ -41,5 +43,81 @@ import Testing
     }
     _ = ended.wait()
     return log.all
+  }
+}
+
+/// More threads run or sleep in items than are made at first. No threads: each test plays a worker
+/// of class default.
+@Suite("Lanes under stress") struct LanesUnderStressTests {
+  private func play(_ body: @escaping @Sendable (Pool, Worker, ThreadContext) -> Void) {
+    let isDone = onThreads(1) { _ in
+      let pool = Pool.own(width: 1, threads: 1, spawn: { _, _, _ in EAGAIN }, isWatched: false)
+      let (worker, thread) = (pool.makeWorker(), currentThread())
+      worker.status.store(.running, ordering: .relaxed)
+      let threads = UInt64(pool.firstThreads + 1)
+      pool.state.store(PoolState(rawValue: threads << 48 | 1), ordering: .relaxed)
+      #expect(pool.isStressed)
+      thread.pointee.worker = Unmanaged.passUnretained(worker).toOpaque()
+      pool.enter(.default, worker)
+      body(pool, worker, thread)
+      thread.pointee.worker = nil
+    }
+    #expect(isDone)
+  }
+
+  private func inject(_ node: WorkNode, _ kind: WorkKind, _ band: Band, in pool: Pool) {
+    let key = InjectorKey(kind: kind, band: band)
+    pool.withInjector(key) { $0.push(node) }
+    pool.markWaiting(key)
+  }
+
+  @Test(arguments: WorkKind.allCases, [Band.utility, .default, .userInitiated])
+  func `give way to work above their class`(kind: WorkKind, band: Band) {
+    play { pool, _, thread in
+      let block = NodeBlock(1)
+      inject(block.nodes[0], kind, band, in: pool)
+      var turn = LaneTurn()
+      var isOver = turn.isOver(left: 1, on: thread)
+      #expect(!isOver)
+      let end = Clock.monotonicNanoseconds() + LaneTurn.nanoseconds
+      spin { Clock.monotonicNanoseconds() > end }
+      isOver = turn.isOver(left: 1, on: thread)
+      #expect(isOver == (band > .default))
+      gc_gave_way(thread)
+    }
+  }
+
+  @Test func `do not give way to what another worker has taken`() {
+    play { pool, _, thread in
+      pool.markWaiting(InjectorKey(kind: .items, band: .userInitiated))
+      var turn = LaneTurn()
+      var isOver = turn.isOver(left: 1, on: thread)
+      #expect(!isOver)
+      let end = Clock.monotonicNanoseconds() + LaneTurn.nanoseconds
+      spin { Clock.monotonicNanoseconds() > end }
+      isOver = turn.isOver(left: 1, on: thread)
+      #expect(!isOver)
+    }
+  }
+
+  @Test(arguments: WorkKind.allCases)
+  func `of a worker's own queue go behind work above them`(kind: WorkKind) {
+    play { pool, worker, _ in
+      let block = NodeBlock(3)
+      worker.lanes.put(block.nodes[1], band: .default)
+      inject(block.nodes[0], kind, .userInitiated, in: pool)
+      inject(block.nodes[2], .lanes, .default, in: pool)
+      #expect((0..<3).map { _ in pool.take(for: worker)?.number } == [0, 1, 2])
+    }
+  }
+
+  @Test func `of a worker beyond the allowance go behind lanes above them`() {
+    play { pool, worker, _ in
+      let block = NodeBlock(3)
+      worker.lanes.put(block.nodes[1], band: .default)
+      inject(block.nodes[0], .lanes, .userInitiated, in: pool)
+      inject(block.nodes[2], .lanes, .default, in: pool)
+      #expect((0..<3).map { _ in pool.takeLane(for: worker)?.number } == [0, 1, 2])
+    }
   }
 }
