@@ -10,6 +10,10 @@ struct Block {
   @inline(__always)
   init(_ literal: UnsafeMutableRawPointer) { self.literal = literal }
 
+  /// Whether the compiler made functions that copy and release its captures. Otherwise these are
+  /// bytes.
+  var hasHelpers: Bool { literal.load(fromByteOffset: 8, as: UInt32.self) & 1 << 25 != 0 }
+
   typealias Invoke = @convention(c) (UnsafeMutableRawPointer) -> Void
 
   @inline(__always)

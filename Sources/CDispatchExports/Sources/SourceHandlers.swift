@@ -12,7 +12,8 @@ private func setBlock(_ role: SourceRole, of handle: Handle?, _ block: UnsafeMut
       return
     }
     let held = HeldBlock(block)
-    set(role, of: source) { held.call() }
+    if held.block.hasHelpers { return set(role, of: source) { held.call() } }
+    source.setHandler(role, toInert: { held.call() })
   }
 }
 

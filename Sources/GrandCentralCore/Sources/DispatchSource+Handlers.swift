@@ -68,6 +68,11 @@ extension DispatchSource {
     setHandler(role, to: function.map(SourceHandler.init))
   }
 
+  /// Sets a closure whose release calls nothing of the program: any thread may release it, at once.
+  package func setHandler(_ role: SourceRole, toInert work: @escaping () -> Void) {
+    setHandler(role, to: SourceHandler(inert: work))
+  }
+
   private func madeRare() -> RareHandlers {
     let made = rare ?? RareHandlers()
     rare = made

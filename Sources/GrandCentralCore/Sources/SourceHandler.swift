@@ -20,6 +20,8 @@ final class HeldItem: Sendable {
 
 enum SourceHandler {
   case closure(() -> Void, qos: PackedQoS)
+  /// A closure whose release calls nothing of the program.
+  case inert(() -> Void, qos: PackedQoS)
   /// A C program's function, called with the context that the source has at that moment.
   case function(WorkFunction, qos: PackedQoS)
   case item(HeldItem)
@@ -28,6 +30,10 @@ enum SourceHandler {
     _ work: @escaping () -> Void, qos: DispatchQoS, flags: DispatchWorkItemFlags
   ) {
     self = .closure(work, qos: Self.captured(PackedQoS(qos), flags: flags))
+  }
+
+  init(inert work: @escaping () -> Void) {
+    self = .inert(work, qos: Self.captured(.unspecified, flags: []))
   }
 
   init(_ item: DispatchWorkItem) { self = .item(HeldItem(item)) }
@@ -46,16 +52,16 @@ enum SourceHandler {
   /// The QoS that an event has on the queue.
   var qos: PackedQoS {
     switch self {
-    case .closure(_, let qos), .function(_, let qos): qos
+    case .closure(_, let qos), .inert(_, let qos), .function(_, let qos): qos
     case .item(let held): held.item.traits(from: currentThread()).qos
     }
   }
 
-  /// Returns a node that releases what the handler captures; `nil` if it captures nothing, as a
-  /// function does.
+  /// Returns a node that releases what the handler captures on the queue; `nil` if any thread may
+  /// release it.
   func disposalNode(on thread: ThreadContext) -> WorkNode? {
     switch self {
-    case .function: return nil
+    case .function, .inert: return nil
     case .closure(let work, _):
       return HeldClosure(work: work).hasContext ? .disposalNode(work, on: thread) : nil
     case .item(let held): return .disposalNode(held.item, on: thread)
@@ -69,7 +75,7 @@ enum SourceHandler {
     let own = source.effectiveQoS(WorkTraits(qos: qos))
     if own.band != .unspecified { thread.pointee.qos = own.rawValue }
     switch self {
-    case .closure(let work, _): grandCentralClientCallout(work)
+    case .closure(let work, _), .inert(let work, _): grandCentralClientCallout(work)
     case .function(let work, _): grandCentralFunctionCallout(work, source.context)
     case .item(let held): held.item.performSubmitted(on: thread)
     }

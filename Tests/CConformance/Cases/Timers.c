@@ -163,6 +163,77 @@ CASE(many_timers_all_fire) {
   for (int n = 0; n < COUNT; n++) CHECK_EQUAL(all[n].events, 1);
 }
 
+// As a delay that starts anew with each key: the last timer fires, and no earlier one.
+CASE(of_timers_that_are_replaced_under_sync_only_the_last_fires) {
+  enum { COUNT = 2000 };
+  static latch fired = LATCH(1);
+  static _Atomic int calls, last;
+  dispatch_queue_t queue = serial_queue();
+  __block dispatch_source_t timer = NULL;
+  for (int n = 1; n <= COUNT; n++) {
+    dispatch_sync(queue, ^{
+      if (timer) {
+        dispatch_source_cancel(timer);
+        dispatch_release(timer);
+      }
+      timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, queue);
+      dispatch_source_set_event_handler(timer, ^{
+        atomic_fetch_add(&calls, 1);
+        last = n;
+        latch_down(&fired);
+      });
+      dispatch_source_set_timer(timer,
+        n < COUNT ? dispatch_time(DISPATCH_TIME_NOW, 60 * NSEC_PER_SEC) : DISPATCH_TIME_NOW,
+        DISPATCH_TIME_FOREVER, 0);
+      dispatch_activate(timer);
+    });
+  }
+  latch_wait(&fired);
+  drain(queue);
+  CHECK_EQUAL(calls, 1);
+  CHECK_EQUAL(last, COUNT);
+  dispatch_source_cancel(timer);
+  dispatch_release(timer);
+}
+
+// Each event arms the timer for now again; items of its queue come between.
+CASE(a_timer_that_is_armed_for_now_fires_each_time) {
+  enum { COUNT = 1000 };
+  static latch fired = LATCH(1), seen = LATCH(1);
+  static _Atomic int calls;
+  dispatch_queue_t queue = serial_queue();
+  dispatch_source_t timer = dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, queue);
+  dispatch_source_set_event_handler(timer, ^{
+    CHECK_EQUAL(dispatch_source_get_data(timer), 1);
+    if (atomic_fetch_add(&calls, 1) + 1 == COUNT) {
+      latch_down(&fired);
+    } else {
+      dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, DISPATCH_TIME_FOREVER, 0);
+    }
+  });
+  dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, DISPATCH_TIME_FOREVER, 0);
+  dispatch_activate(timer);
+  dispatch_async_f(queue, &seen, open_latch);
+  latch_wait(&seen);
+  latch_wait(&fired);
+  drain(queue);
+  CHECK_EQUAL(calls, COUNT);
+  // While it is suspended, the time of the last call counts, and once.
+  dispatch_suspend(timer);
+  for (int n = 0; n < 3; n++) {
+    dispatch_source_set_timer(timer, DISPATCH_TIME_NOW, DISPATCH_TIME_FOREVER, 0);
+  }
+  drain(queue);
+  CHECK_EQUAL(calls, COUNT);
+  static latch again = LATCH(1);
+  dispatch_source_set_event_handler_f(timer, open_latch);
+  dispatch_set_context(timer, &again);
+  dispatch_resume(timer);
+  latch_wait(&again);
+  dispatch_source_cancel(timer);
+  dispatch_release(timer);
+}
+
 STOPS(setting_the_time_of_another_source_stops, "") {
   dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
   dispatch_source_set_timer(source, DISPATCH_TIME_NOW, NSEC_PER_SEC, 0);
