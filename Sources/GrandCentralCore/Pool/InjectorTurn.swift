@@ -47,7 +47,7 @@ struct InjectorTurn {
   private mutating func beginPass(atPick pick: UInt32, queued: UInt32) {
     self.pick = pick
     pass = queued &+ 1
-    isInPass = true
+    isInPass = queued > 0
   }
 
   /// Notes that it took nodes: more the next time.

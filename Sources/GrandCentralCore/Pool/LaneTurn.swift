@@ -66,7 +66,7 @@ struct LaneTurn {
     // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free.
     if pool.isStressed && !pool.lanesRest {
       guard let above = Band(rawValue: own.rawValue + 1) else { return false }
-      return pool.hasNode(in: waiting.from(above))
+      return worker.bandInLocalQueues > own || pool.hasNode(in: waiting.from(above))
     }
     return worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own))
   }

@@ -35,7 +35,7 @@ extension Monitor {
     var leftLanes = 0
     /// Whether a lane has waited for long, or an item in an injector.
     var isOverdue = false
-    /// By band: the item in a worker's queue that has waited longest.
+    /// By band: how long the oldest item in the queue of a worker has waited that still picks.
     var localItems = InlineArray<6, UInt64>(repeating: 0)
     var items = (came: UInt32(0), went: UInt32(0))
 
@@ -171,8 +171,11 @@ extension Monitor {
     let items = worker.localQueue(.items).counts
     let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
     found.noteItem(itemWait, of: queued.items)
-    let band = Int(queued.items.rawValue)
-    found.localItems[band] = max(found.localItems[band], itemWait ?? 0)
+    // Behind a longer item they may wait for long, and are no reason to let others wait.
+    if worker.looksAtPick < Self.looksAtLane {
+      let band = Int(queued.items.rawValue)
+      found.localItems[band] = max(found.localItems[band], itemWait ?? 0)
+    }
     found.items.came &+= items.came
     found.items.went &+= items.went
     if !hasPicked && pool.hasWorkersBelow(queued.highest) {

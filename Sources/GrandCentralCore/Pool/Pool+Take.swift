@@ -50,8 +50,8 @@ extension Pool {
     return takeQueued(hints, first: first, for: worker) ?? search(first: first, for: worker)
   }
 
-  /// First what is above the worker's own nodes, then its own lanes, then all visible lanes of
-  /// others, and only then an item, but at every fourth pick.
+  /// First what is above the worker's own nodes and its last one, then its own lanes, then all
+  /// visible lanes of others, and only then an item, but at every fourth pick.
   @inline(never)
   private func takeUnderStress(
     _ hints: InjectorHints, atPick pick: UInt32, for worker: Worker
@@ -62,7 +62,8 @@ extension Pool {
       return node
     }
     let waiting = hints.waiting
-    let own = worker.bandInLocalQueues
+    // Above its last node, too, which may have given way.
+    let own = max(worker.bandInLocalQueues, worker.band)
     if let node = takeUrgent(waiting, above: own, first: .lanes, for: worker) { return node }
     if let node = takeOwnLane(for: worker) { return node }
     if waiting.hasLanes, let node = takeInjectedLane(for: worker) { return node }
@@ -202,9 +203,7 @@ extension Pool {
     // A copy: an access that lasts as long as the search would be checked at run time.
     var adaptiveSearch = worker.adaptiveSearch
     if adaptiveSearch.isWorthwhile {
-      let found = adaptiveSearch.search {
-        searchOnce(hints, first: first, for: worker)
-      }
+      let found = adaptiveSearch.search { look(first: first, for: worker) }
       worker.adaptiveSearch = adaptiveSearch
       if let found { return found }
     }
@@ -216,9 +215,15 @@ extension Pool {
       rounds = max(1, min(most, configuration.searchRounds))
     }
     for _ in 0..<rounds {
-      if let node = searchOnce(hints, first: first, for: worker) { return node }
+      if let node = look(first: first, for: worker) { return node }
       spinHint()
     }
+    return nil
+  }
+
+  private func look(first: WorkKind, for worker: Worker) -> WorkNode? {
+    if let node = searchOnce(hints, first: first, for: worker) { return node }
+    worker.thiefPause.waitIfDue()
     return nil
   }
 
@@ -266,7 +271,7 @@ extension Pool {
     // SAFETY: workers live as long as their pool.
     let robbed = victim._withUnsafeGuaranteedRef { $0.localQueue(kind) }
     guard robbed.isWorthStealing(after: Self.looksAtSingle) else {
-      worker.thiefPause.wait()
+      worker.thiefPause.missed()
       return nil
     }
     guard let node = takeChunk(for: worker, { robbed.steal(into: localQueue, atMost: $0) })

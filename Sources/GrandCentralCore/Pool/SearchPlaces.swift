@@ -72,7 +72,15 @@ extension Pool {
   ) -> WorkNode? {
     let places = searchPlaces(hints, above: limit, first: first, for: worker)
     let kind = places.kind
-    return search(places.place(kind), for: worker) ?? search(places.place(kind.other), for: worker)
+    let node =
+      search(places.place(kind), for: worker) ?? search(places.place(kind.other), for: worker)
+    if let node { return node }
+    // The hint of the highest band may have been stale, or others were faster.
+    let left = self.hints.waiting
+    if left.isEmpty { return nil }
+    return takeChunk(for: worker) {
+      takeInjected(left, above: limit, atMost: $0, first: first, for: worker)
+    }
   }
 
   @inline(__always)

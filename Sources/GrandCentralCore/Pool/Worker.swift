@@ -129,6 +129,7 @@ final class Worker: @unchecked Sendable {
     let isLong = nanoseconds >= Self.longSleep
     picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
     chunkSize.slept()
+    thiefPause = ThiefPause()
     promptTurns.began = now
   }
 
@@ -267,16 +268,26 @@ struct AdaptiveSearch {
   }
 }
 
-/// How long a thief waits after the owner of a queue has taken a single node itself. A look takes
-/// the line of the queue's words from the owner's CPU, and the owner writes it twice for each node:
-/// two queues that exchange work on one worker had half their speed while another one searched. The
-/// pauses of a search double, up to about 2 µs, which is less than a wake-up takes.
+/// How long a thief waits between two looks if the owner of a queue has taken itself what the thief
+/// saw there. A look takes the line of the queue's words from the owner's CPU, and the owner writes
+/// it twice for each node: two queues that exchange work on one worker had half their speed while
+/// another one searched. Until the thief finds work or sleeps, the pauses double, up to about 2 µs,
+/// which is less than a wake-up takes.
 struct ThiefPause {
   private var exponent = 0
+  private var isDue = false
   private static var largest: Int { 6 }
 
-  mutating func wait() {
+  /// Notes that the owner was faster.
+  mutating func missed() {
     if exponent < Self.largest { exponent += 1 }
+    isDue = true
+  }
+
+  /// Called after a look that found nothing.
+  mutating func waitIfDue() {
+    guard isDue else { return }
+    isDue = false
     for _ in 0..<scaled(1 << exponent, inModels: 1) { spinHint() }
   }
 }

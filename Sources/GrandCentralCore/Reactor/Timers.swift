@@ -103,8 +103,10 @@ final class Timers: ReadinessReceiver, @unchecked Sendable {
   /// Whether a timer with that target and latest time is due already, and would set the descriptor.
   /// The caller then notifies the lane itself. To set the descriptor to a time that has passed
   /// takes an interrupt of the clock and a wake-up of the poller, three times what the event costs.
+  /// False without a descriptor: the thread that answers the event arms the timer for the next
+  /// time, and makes none.
   func isDueBeforeOthers(at target: UInt64, until latest: UInt64) -> Bool {
-    guard target < timerFDTime, latest <= byLatest.first ?? .max else { return false }
+    guard timerFD >= 0, target < timerFDTime, latest <= byLatest.first ?? .max else { return false }
     return target <= clock.nanoseconds
   }
 

@@ -234,6 +234,26 @@ CASE(a_timer_that_is_armed_for_now_fires_each_time) {
   dispatch_release(timer);
 }
 
+// The first timer of a process.
+static void tick(void *context) { latch_down(context); }
+static void starts_now_and_repeats(dispatch_time_t start) {
+  static latch ticks[2] = { LATCH(3), LATCH(3) };
+  for (int n = 0; n < 2; n++) {
+    dispatch_source_t timer =
+      dispatch_source_create(DISPATCH_SOURCE_TYPE_TIMER, 0, 0, serial_queue());
+    dispatch_set_context(timer, &ticks[n]);
+    dispatch_source_set_event_handler_f(timer, tick);
+    dispatch_source_set_timer(timer, start, 5 * NSEC_PER_MSEC, 0);
+    dispatch_activate(timer);
+    latch_wait(&ticks[n]);
+    dispatch_source_cancel(timer);
+  }
+}
+CASE(a_repeating_timer_starts_now) { starts_now_and_repeats(DISPATCH_TIME_NOW); }
+CASE(a_repeating_timer_starts_now_on_the_wall_clock) {
+  starts_now_and_repeats(dispatch_walltime(NULL, 0));
+}
+
 STOPS(setting_the_time_of_another_source_stops, "") {
   dispatch_source_t source = dispatch_source_create(DISPATCH_SOURCE_TYPE_DATA_ADD, 0, 0, NULL);
   dispatch_source_set_timer(source, DISPATCH_TIME_NOW, NSEC_PER_SEC, 0);

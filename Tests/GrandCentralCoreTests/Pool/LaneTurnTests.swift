@@ -111,6 +111,31 @@ import Testing
     }
   }
 
+  /// A lane that has given way to an item is in the injector, too.
+  @Test func `go behind an item above the last one`() {
+    play { pool, worker, _ in
+      let block = NodeBlock(2)
+      inject(block.nodes[1], .lanes, .default, in: pool)
+      inject(block.nodes[0], .items, .userInitiated, in: pool)
+      #expect((0..<2).map { _ in pool.take(for: worker)?.number } == [0, 1])
+    }
+  }
+
+  @Test func `give way to work above their class in the worker's own queue`() {
+    play { pool, worker, thread in
+      let block = NodeBlock(1)
+      worker.lanes.put(block.nodes[0], band: .userInitiated)
+      var turn = LaneTurn()
+      var isOver = turn.isOver(left: 8, on: thread)
+      #expect(!isOver)
+      let end = Clock.monotonicNanoseconds() + LaneTurn.nanoseconds
+      spin { Clock.monotonicNanoseconds() > end }
+      isOver = turn.isOver(left: 8, on: thread)
+      #expect(isOver)
+      gc_gave_way(thread)
+    }
+  }
+
   @Test func `of a worker beyond the allowance go behind lanes above them`() {
     play { pool, worker, _ in
       let block = NodeBlock(3)

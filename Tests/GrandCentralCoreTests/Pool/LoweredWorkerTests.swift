@@ -69,7 +69,9 @@ import Testing
     play(.utility) { pool, worker in
       let key = InjectorKey(kind: .items, band: .utility)
       let block = NodeBlock(5)
+      // Its pass is over.
       pool.beginPass(of: worker)
+      worker.injectorTurn.isInPass = true
       worker.items.put(block.nodes[0], band: .utility)
       inject(Array(block.nodes[1...]), key, in: pool)
       worker.injectorTurn.grew()

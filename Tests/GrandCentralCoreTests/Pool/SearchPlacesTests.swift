@@ -78,6 +78,15 @@ import Testing
     #expect((0..<2).map { _ in stage.foundOne(first: first) } == [6, 0])
   }
 
+  @Test(arguments: WorkKind.allCases)
+  func `are lower injectors if the hint of a higher one is stale`(first: WorkKind) {
+    let stage = Stage()
+    stage.pool.markWaiting(InjectorKey(kind: .items, band: .userInteractive))
+    stage.pool.markWaiting(InjectorKey(kind: .lanes, band: .userInitiated))
+    stage.inject(0, .items, .utility)
+    #expect(stage.found(first: first) == 0)
+  }
+
   @Test(arguments: WorkKind.allCases, WorkKind.allCases)
   func `begin with an overdue injector`(kind: WorkKind, first: WorkKind) {
     let stage = Stage()

@@ -137,6 +137,7 @@ import Testing
       $0.sharedTimers._withUnsafeGuaranteedRef { $0.timers(isWall: false) }
     }
     timers._withUnsafeGuaranteedRef { timers in
+      timers.makeTimerFD()
       timers.lock.pointee.withLock {
         #expect(timers.isDueBeforeOthers(at: 1, until: 1))
         #expect(timers.isDueBeforeOthers(at: 0, until: 1))

@@ -7,7 +7,8 @@
 // one and arms the entry for that: at most one early wake-up for each time in the heaps.
 // The source's lock guards all of it; the lock of the shard guards the heaps. The entry is put into
 // the heaps with both locks held, and taken out for an expiry with the shard's alone. After that
-// the thread that took it calls came(), with the source's lock.
+// the thread that took it calls came(), with the source's lock. If the time has come when the entry
+// is armed, it need not enter the heaps: the thread that arms it then calls came().
 //   No firing is lost: while armed, the entry is in the heaps, for the held times, or a call of
 //   came() is due. That call fires, or arms anew. The held times are not later than the wanted
 //   ones, so it comes in time.

@@ -199,7 +199,9 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
       case .fires: return true
       case .isOver: return false
       case .isEarly:
-        // The timers have a descriptor, which has brought this thread, or lack one already.
+        // The timers have a descriptor, which has brought this thread, or without which
+        // armOrNotify() would have armed the entry. Or they lack one already, or are a forked
+        // child's, whose lost descriptor is made when it arms a timer.
         arm()
         return false
       }
