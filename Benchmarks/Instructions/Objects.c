@@ -90,8 +90,12 @@ static void suspend_again(size_t count) {
 
 // Sources.
 
+// `number` seconds after an hour from the first call. A fixed time of the clock would have passed
+// where the machine runs for longer, and a timer for it would fire.
 static dispatch_time_t in_hours(size_t number) {
-  return (dispatch_time_t)(3600 + number) * NSEC_PER_SEC;
+  static dispatch_time_t hour;
+  if (hour == 0) hour = dispatch_time(DISPATCH_TIME_NOW, 3600 * (int64_t)NSEC_PER_SEC);
+  return hour + number * NSEC_PER_SEC;
 }
 
 static dispatch_source_t started(dispatch_source_type_t type, uintptr_t handle, void *context,

@@ -78,8 +78,12 @@ final class Chain: @unchecked Sendable {
   }
 }
 
+/// An hour from the first use. A fixed time of the clock would have passed where the machine runs
+/// for longer, and a timer for it would fire.
+private let hour = (DispatchTime.now() + 3600).uptimeNanoseconds
+
 func hours(_ number: Int) -> DispatchTime {
-  DispatchTime(uptimeNanoseconds: UInt64(3600 + number) * 1_000_000_000)
+  DispatchTime(uptimeNanoseconds: hour + UInt64(number) * 1_000_000_000)
 }
 
 let key = DispatchSpecificKey<Int>()

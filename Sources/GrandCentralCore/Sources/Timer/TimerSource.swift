@@ -102,15 +102,17 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
     }
   }
 
-  private enum Change { case isDone, lacksTimerFD, isDue }
+  private enum Change {
+    case isDone, isDue
+    case lacksTimerFD(Unmanaged<Timers>)
+  }
 
   /// Calls `body` with the source's lock held, and then does what is left to do.
   @inline(__always)
   private func change(_ body: () -> Change) {
-    let (change, timers) = lock.withLock { (body(), self.timers) }
-    switch change {
+    switch lock.withLock(body) {
     case .isDone: break
-    case .lacksTimerFD: timers._withUnsafeGuaranteedRef { $0.makeTimerFD() }
+    case .lacksTimerFD(let timers): timers._withUnsafeGuaranteedRef { $0.makeTimerFD() }
     case .isDue: eventCame(on: currentThread())
     }
   }
@@ -145,7 +147,7 @@ final class TimerSource: DispatchSource, @unchecked Sendable {
       $0.disarm(entry)
       if $0.isDueBeforeOthers(at: setting.target, until: setting.latest) { return .isDue }
       $0.arm(entry, at: setting.target, until: setting.latest)
-      return $0.lacksTimerFD ? .lacksTimerFD : .isDone
+      return $0.lacksTimerFD ? .lacksTimerFD(.passUnretained($0)) : .isDone
     }
   }
 
