@@ -222,7 +222,8 @@ extension Catalogue {
         let workers = pool.makeWorkers(2, searching: 1)
         workers[1].localQueue(.items).put(jobs[0].node(), band: .default)
         for job in jobs[1...] { pool.publish(job) }
-        // The next pick looks at the injectors before the worker's own queue.
+        // Its pass is over: the next pick looks at the injectors before the worker's own queue.
+        pool.beginPass(of: workers[1])
         workers[1].picks.store(121, ordering: .relaxed)
         scene.thread("taker") {
           _ = pool.begin(workers[1])
