@@ -163,6 +163,7 @@ CASE(many_timers_all_fire) {
   for (int n = 0; n < COUNT; n++) CHECK_EQUAL(all[n].events, 1);
 }
 
+#ifdef __BLOCKS__
 // As a delay that starts anew with each key: the last timer fires, and no earlier one.
 CASE(of_timers_that_are_replaced_under_sync_only_the_last_fires) {
   enum { COUNT = 2000 };
@@ -233,6 +234,7 @@ CASE(a_timer_that_is_armed_for_now_fires_each_time) {
   dispatch_source_cancel(timer);
   dispatch_release(timer);
 }
+#endif
 
 // The first timer of a process.
 static void tick(void *context) { latch_down(context); }
