@@ -89,6 +89,16 @@ int64_t gc_transfer_write(
   return written;
 }
 
+bool gc_keeps_writes_apart(int descriptor, bool is_socket) {
+  if (is_socket) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM;
+  }
+  int flags = fcntl(descriptor, F_GETFL);
+  return flags < 0 || (flags & O_DIRECT);
+}
+
 int gc_set_nonblocking(int descriptor, bool on) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0) return -errno;

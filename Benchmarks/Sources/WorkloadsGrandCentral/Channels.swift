@@ -1,6 +1,6 @@
-// Channels: whole files, copies, pipes, many small files, and random reads. Each round also
-// measures the job of a whole-file row by plain system calls or by a program; "of-…" rows are
-// ratios to that.
+// Channels: whole files, copies, pipes, lines of a log, many small files, and random reads. Each
+// round also measures the job of a whole-file row by plain system calls or by a program; "of-…"
+// rows are ratios to that.
 
 import Glibc
 import Metrics
@@ -13,8 +13,8 @@ import Synchronization
 #endif
 
 let channelWorkloads: [Workload] = [
-  sequentialRead, peakOfSequentialRead, copyOfFile, pipeThroughput, smallFileReads, randomReads,
-  coldReads, randomWrites,
+  sequentialRead, peakOfSequentialRead, copyOfFile, pipeThroughput, linesToPipe, linesToFile,
+  smallFileReads, randomReads, coldReads, randomWrites,
 ]
 
 private let mebibyte = 1 << 20
@@ -178,6 +178,49 @@ private let pipeThroughput = Workload(
   expect(sum.bytes == count * mebibyte, "\(sum.bytes) bytes")
   let loop = plainPipe(bytes: count * mebibyte)
   return Sample(time, figures: [Double(time) / Double(count), Double(time) / Double(loop)])
+}
+
+/// Writes lines of 80 bytes to a descriptor, as a log does. Returns when all have been written.
+private func writeLines(_ count: Int, to descriptor: Int32) {
+  let line = [UInt8](repeating: 1, count: 80).withUnsafeBytes { DispatchData(bytes: $0) }
+  let (written, ended) = (Countdown(count), Countdown(1))
+  let channel = DispatchIO(type: .stream, fileDescriptor: descriptor, queue: copyWrites) { _ in
+    ended.arrive()
+  }
+  for _ in 0..<count {
+    channel.write(offset: 0, data: line, queue: copyWrites) { done, _, error in
+      expect(error == 0, "\(error)")
+      if done { written.arrive() }
+    }
+  }
+  written.wait()
+  channel.close()
+  ended.wait()
+}
+
+private let linesToPipe = Workload("io/lines/pipe", .fixed(50_000)) { count in
+  var ends: [Int32] = [0, 0]
+  if pipe(&ends) != 0 { fail("pipe: \(errno)") }
+  let (input, output) = (ends[0], ends[1])
+  let time = together(2) { thread in
+    if thread == 0 { return writeLines(count, to: output) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 4096)
+    defer { buffer.deallocate() }
+    var left = count * 80
+    while left > 0 {
+      let count = read(input, buffer.baseAddress, buffer.count)
+      if count <= 0 { fail("read: \(errno)") }
+      left -= count
+    }
+  }
+  close(input)
+  close(output)
+  return Sample(time, per: count)
+}
+
+private let linesToFile = Workload("io/lines/file", .fixed(50_000)) { count in
+  let file = ScratchFile("lines", bytes: 0)
+  return Sample(elapsed { writeLines(count, to: file.descriptor) }, per: count)
 }
 
 /// One channel per file, opened by path; 64 at a time.

@@ -37,8 +37,8 @@ extension IOFile {
   private func leaveToParent() {
     if home.isCurrent { return }
     home = HomeProcess()
-    _ = Unmanaged.passRetained(Inherited(segments, started, waiters))
-    (segments, started, waiters) = ([IOSegment()], [], [:])
+    _ = Unmanaged.passRetained(Inherited(segments, started + followers, waiters))
+    (segments, started, followers, waiters) = ([IOSegment()], [], [], [:])
     (barrierChannel, reads, writes, randomsStarted) = (nil, false, false, 0)
     stage = .failed(ECANCELED)
     for channel in channels + leavers {

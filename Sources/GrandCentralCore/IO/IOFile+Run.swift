@@ -9,6 +9,8 @@ struct IOStep {
   /// The index of the first byte within the operation.
   let start: Int
   let count: Int
+  /// Writes that the same call makes, after this one: see IOFile+Join.
+  var followers: [IOOperation] = []
 
   /// The number of bytes that a read asks for and allocates. For a file it is at most what the file
   /// has left, because most files are far smaller than a full piece. The size is looked up each
@@ -26,40 +28,61 @@ struct IOStep {
     _ data: DispatchData, into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>
   ) -> Int {
     var used = 0
-    _ = data.forEachRegion(in: start..<start + count) { bytes, _, stop in
-      stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
-      used += 1
-      stop = used == stretches.count
+    Self.gather(data, start..<start + count, into: stretches, &used)
+    for follower in followers where used < stretches.count {
+      Self.gather(follower.data, 0..<follower.length, into: stretches, &used)
     }
     return used
+  }
+
+  private static func gather(
+    _ data: DispatchData, _ range: Range<Int>,
+    into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>, _ used: inout Int
+  ) {
+    var count = used
+    _ = data.forEachRegion(in: range) { bytes, _, stop in
+      stretches[count] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
+      count += 1
+      stop = count == stretches.count
+    }
+    used = count
   }
 }
 
 extension IOFile {
   private static var stepsInTurn: Int { 16 }
 
-  /// Runs an operation until it waits or ends. Yields to other work after a number of steps.
+  /// Runs an operation until it waits or ends, and then those that follow it, each of which would
+  /// otherwise need a thread to be found. Yields to other work after a number of steps.
   func run(_ operation: IOOperation) {
-    for _ in 0..<Self.stepsInTurn {
-      guard let step = lock.withLock({ nextStep(of: operation) }) else { return }
-      let continues: Bool
-      switch operation.direction {
-      case .read:
-        let room = step.readCount
-        let buffer = buffers.take(room)
-        let outcome = perform(step) {
-          Transfer.read(step.descriptor, into: buffer.start, room, at: step.offset)
+    var move = lock.withLock { nextMove(of: operation) { operation } }
+    for turn in 1...Self.stepsInTurn {
+      guard let (operation, step) = move else { return }
+      let (outcome, data) = transfer(step, of: operation)
+      move = lock.withLock {
+        nextMove(of: operation, yields: turn == Self.stepsInTurn) {
+          step.followers.isEmpty
+            ? take(outcome, data, of: operation) ? operation : nil
+            : take(outcome, of: operation, step.followers)
         }
-        var data = DispatchData.empty
-        if case .bytes(let count) = outcome, count > 0 { data = buffer.data(count, of: room) }
-        continues = lock.withLock { take(outcome, data, of: operation) }
-      case .write:
-        let outcome = perform(step) { write(step, of: operation.data) }
-        continues = lock.withLock { take(outcome, .empty, of: operation) }
       }
-      if !continues { return }
     }
-    lock.withLock { go(on: operation) }
+  }
+
+  private func transfer(
+    _ step: IOStep, of operation: IOOperation
+  ) -> (Transfer.Outcome, DispatchData) {
+    switch operation.direction {
+    case .read:
+      let room = step.readCount
+      let buffer = buffers.take(room)
+      let outcome = perform(step) {
+        Transfer.read(step.descriptor, into: buffer.start, room, at: step.offset)
+      }
+      guard case .bytes(let count) = outcome, count > 0 else { return (outcome, .empty) }
+      return (outcome, buffer.data(count, of: room))
+    case .write: return (perform(step) { write(step, of: operation.data) }, .empty)
+    }
   }
 
   // MARK: Reads from the page cache
@@ -101,7 +124,7 @@ extension IOFile {
     withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.maxStretches) {
       stretches in
       let used = step.gather(data, into: stretches)
-      return withExtendedLifetime(data) {
+      return withExtendedLifetime((data, step.followers)) {
         Transfer.write(
           step.descriptor, UnsafeBufferPointer(rebasing: stretches[..<used]), at: step.offset,
           kind: step.kind)
@@ -136,7 +159,10 @@ extension IOFile {
   }
 
   func nextStep(of operation: IOOperation) -> IOStep? {
-    if settles(operation) { return nil }
+    settles(operation) ? nil : step(of: operation)
+  }
+
+  private func step(of operation: IOOperation) -> IOStep {
     // An offset that overflows becomes -1, which the kernel refuses with EINVAL.
     let offset = operation.offset.map {
       let (place, overflows) = $0.addingReportingOverflow(Int64(operation.moved))
@@ -147,8 +173,31 @@ extension IOFile {
       count: operation.nextCount(kind))
   }
 
+  /// What the thread that runs `operation` does next: one system call. `unfinished` returns the
+  /// operation if it has not ended. If it has, the thread runs its successor, which that end has
+  /// started. `yields`: another turn does the rest.
+  private func nextMove(
+    of operation: IOOperation, yields: Bool = false, _ unfinished: () -> IOOperation?
+  ) -> (operation: IOOperation, step: IOStep)? {
+    runner = operation
+    defer { runner = nil }
+    var next = unfinished()
+    while let operation = next ?? successor.take() {
+      next = nil
+      if settles(operation) { continue }
+      if yields {
+        go(on: operation)
+        return nil
+      }
+      var step = step(of: operation)
+      step.followers = takeFollowers(of: operation, step)
+      return (operation, step)
+    }
+    return nil
+  }
+
   /// Records the result of one step. False: the operation has ended or waits.
-  private func take(
+  func take(
     _ outcome: Transfer.Outcome, _ data: DispatchData, of operation: IOOperation
   ) -> Bool {
     switch outcome {

@@ -52,6 +52,10 @@ final class IOFile: @unchecked Sendable {
   /// Operations that have started and not ended.
   @Cell var started: [IOOperation] = []
   @Cell var randomsStarted = 0
+  /// Writes that the running one takes along: see IOFile+Join.
+  @Cell var followers: [IOOperation] = []
+  /// See mostJoined().
+  @Cell var knownMostJoined: Int?
   /// Whether a started operation reads, or writes, at the file position.
   @Cell var reads = false
   @Cell var writes = false
@@ -62,6 +66,10 @@ final class IOFile: @unchecked Sendable {
   @Cell var triesCache: Bool?
   /// The operation that the submitting thread runs itself if it can start at once.
   @Cell private var submitters: IOOperation?
+  /// The operation that the holder of the lock has run, while it looks what to do next.
+  @Cell var runner: IOOperation?
+  /// The one that the end of `runner` has started, and which the same thread runs.
+  @Cell var successor: IOOperation?
   /// The file that the descriptor referred to when this object was made.
   let identity: FileStatus?
   /// The process that owns this state; see withOwnState().
@@ -152,7 +160,9 @@ final class IOFile: @unchecked Sendable {
 
   private func stop(_ channel: IOChannel) {
     // In submission order.
-    let own = started.filter { $0.channel === channel }.sorted { $0.sequence < $1.sequence }
+    let own = (started + followers).filter { $0.channel === channel }.sorted {
+      $0.sequence < $1.sequence
+    }
     for operation in own { stopStarted(operation) }
     endQueued(of: channel, ECANCELED)
   }
@@ -263,7 +273,12 @@ final class IOFile: @unchecked Sendable {
     count(operation, starts: true)
     operation.state = .running
     startTimer(of: operation)
-    if operation !== submitters { go(on: operation) }
+    if operation === submitters { return }
+    if let runner, operation.continues(runner) {
+      successor = operation
+    } else {
+      go(on: operation)
+    }
   }
 
   private func count(_ operation: IOOperation, starts: Bool) {

@@ -52,6 +52,15 @@ struct FrontList<Element> {
 
   mutating func append(_ element: Element) { elements.append(element) }
 
+  mutating func prepend(_ element: Element) {
+    if start == 0 {
+      elements.insert(element, at: 0)
+    } else {
+      start -= 1
+      elements[start] = element
+    }
+  }
+
   mutating func popFirst() -> Element? {
     guard !isEmpty else { return nil }
     let first = elements[start].take()

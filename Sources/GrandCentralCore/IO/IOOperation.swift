@@ -43,6 +43,8 @@ final class IOOperation: @unchecked Sendable {
 
   @Cell var state = State.queued
   @Cell var isStopped = false
+  /// A write that has failed together with others, and is repeated alone.
+  @Cell var isAlone = false
   @Cell var segment: IOSegment?
   /// The submission order among the operations of the file.
   @Cell var sequence = 0
@@ -95,6 +97,11 @@ final class IOOperation: @unchecked Sendable {
   var maySleep: Bool { file.kind == .stored || offset != nil }
   var isAheadOfHandlers: Bool {
     handlersOut >= Self.maxHandlersOut || bytesOut >= Self.maxBytesOut
+  }
+
+  /// Whether a thread that has run `other` continues with this operation.
+  func continues(_ other: IOOperation) -> Bool {
+    direction == other.direction && band == other.band && offset == nil && other.offset == nil
   }
 
   /// The number of bytes for the next system call, at least 1.

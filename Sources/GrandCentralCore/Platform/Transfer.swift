@@ -58,6 +58,11 @@ enum Transfer {
     return outcome == .bytes(0) ? .failed(EIO) : outcome
   }
 
+  /// Whether the reader of a pipe or socket sees where a write ends: packets and datagrams.
+  static func keepsWritesApart(_ descriptor: Int32, _ kind: FileKind) -> Bool {
+    gc_keeps_writes_apart(descriptor, kind == .socket)
+  }
+
   /// Makes the open file non-blocking. Returns whether it was blocking, and must be restored later.
   static func makeNonBlocking(_ descriptor: Int32) -> Bool {
     gc_set_nonblocking(descriptor, true) == 0

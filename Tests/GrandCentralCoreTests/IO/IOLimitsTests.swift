@@ -52,7 +52,10 @@ import Testing
         #expect(
           list.take { $0 % divisor == 0 } == model.filter { $0 % divisor == 0 })
         model.removeAll { $0 % divisor == 0 }
-      case 1...52:
+      case 1...3:
+        list.prepend(step)
+        model.insert(step, at: 0)
+      case 4...52:
         list.append(step)
         model.append(step)
       default:
