@@ -5,10 +5,12 @@ public import CGrandCentralLinux
 
 public typealias ThreadContext = UnsafeMutablePointer<gc_thread>
 
-/// Lowers threads that have left a class and stay in a lower one.
+/// Lowers threads that have left a class and stay in a lower one, and raises those that stay in a
+/// higher one.
 public protocol EffectsWatcher: AnyObject {
-  /// Watches the threads whose `isLoweredLater` is set, the calling one among them. Returns false
-  /// if there is no thread that could. Takes no lock of the engine, and does not wait.
+  /// Watches the threads whose `isLoweredLater` or `isRaisedLater` is set, the calling one among
+  /// them. Returns false if there is no thread that could. Takes no lock of the engine, and does
+  /// not wait.
   func watchEffects() -> Bool
 }
 
@@ -41,11 +43,17 @@ public final class ThreadShared: @unchecked Sendable {
   public let effectsLock = Lock()
   /// The thread's own class, as a raw band; 0 while the thread is not the pool's.
   public let ownClass = Atomic<UInt32>(0)
-  /// The class whose settings the thread has: its own, or a higher one; 0 as above.
+  /// The class whose settings the thread has: its own, a higher one, or while `isRaisedLater` a
+  /// lower one; 0 as above.
   public let classInPlace = Atomic<UInt32>(0)
   /// Whether `classInPlace` is the higher one because the thread has been lowered only now, and
   /// will probably rise soon.
   public let isLoweredLater = Atomic<Bool>(false)
+  /// Whether `classInPlace` is a lower one because the thread has risen while it ran.
+  public let isRaisedLater = Atomic<Bool>(false)
+  /// Whether the thread has run other work since it last slept, beside others that compute, so that
+  /// its settings are better raised later. The thread's own.
+  @Cell public var mayRiseLater = false
   /// When the thread last left the class in place for a lower one, in monotonic nanoseconds, and
   /// its count of brief stays there: see ThreadPolicy/BriefStays. Guarded by the lock, and so are
   /// the next two.

@@ -18,7 +18,7 @@ extension Monitor {
     var itemsTaken: UInt32 = 0
     var itemsUntaken: UInt64 = 0
     /// Whether the last look found a thread that is to be lowered later.
-    var lowersLater = false
+    var changesLater = false
   }
 
   /// What this look found besides the policy's own counts.
@@ -73,7 +73,7 @@ extension Monitor {
           maxThreads: limits.maxThreads), firstThreads: pool.firstThreads)
     var found = Found()
     policy.begin()
-    looks.lowersLater = false
+    looks.changesLater = false
     for index in 0..<pool.workerCount.load(ordering: .acquiring) {
       guard let worker = pool.worker(at: index) else { continue }
       see(worker, of: pool, at: now, &policy, &found, elapsed: elapsed)
@@ -112,10 +112,10 @@ extension Monitor {
     _ worker: Worker, of pool: Pool, at now: UInt64, _ policy: inout GrowthPolicy,
     _ found: inout Found, elapsed: UInt64
   ) {
-    if pool.configuration.hasEffects, let thread = worker.thread,
-      ThreadEffects.lowerIfDue(thread, at: now)
-    {
-      looks.lowersLater = true
+    if pool.configuration.hasEffects, let thread = worker.thread {
+      let isLowered = ThreadEffects.lowerIfDue(thread, at: now)
+      worker.isToBeRaised = ThreadEffects.raiseIfDue(thread, isDue: worker.isToBeRaised)
+      if isLowered || worker.isToBeRaised { looks.changesLater = true }
     }
     let picks = worker.picks.load(ordering: .relaxed)
     let hasPicked = picks != worker.lastPicks

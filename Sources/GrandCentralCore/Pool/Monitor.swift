@@ -117,7 +117,7 @@ final class Monitor: @unchecked Sendable {
       usual = min(2 * usual, Self.periodNanoseconds)
       let least = max(usual, Self.restFactor * cost)
       period = min(isRefused ? max(2 * period, least) : least, Self.longestPeriodNanoseconds)
-      quietRounds = hasWork || looks.lowersLater ? 0 : quietRounds + 1
+      quietRounds = hasWork || looks.changesLater ? 0 : quietRounds + 1
       if quietRounds >= Self.quietRoundsBeforeSleep {
         rest(pool)
         usual = Self.firstPauseNanoseconds
@@ -161,7 +161,7 @@ final class Monitor: @unchecked Sendable {
     // worker that is to be lowered later.
     mode.transition(.sequentiallyConsistent, to: { $0.resting() })
     if pool.hasWork()
-      || (pool.configuration.hasEffects && (pool.hasWorkersToStart || pool.hasThreadsToLower))
+      || (pool.configuration.hasEffects && (pool.hasWorkersToStart || pool.hasThreadsToChange))
     {
       mode.transition(.relaxed, to: { $0.woken() })
       return

@@ -159,7 +159,7 @@ extension Pool {
   }
 }
 
-// MARK: Threads that are lowered later
+// MARK: Threads that are lowered or raised later
 
 extension Pool: EffectsWatcher {
   func watchEffects() -> Bool {
@@ -168,13 +168,14 @@ extension Pool: EffectsWatcher {
     return true
   }
 
-  /// Whether a thread is to be lowered later. The monitor's last look before it sleeps.
-  var hasThreadsToLower: Bool {
+  /// Whether a thread is to be lowered or raised later. The monitor's last look before it sleeps.
+  var hasThreadsToChange: Bool {
     // sequentiallyConsistent: as in hasWork(), and the monitor's half of the pair in
     // ThreadPolicy/ThreadEffects.
     (0..<workerCount.load(ordering: .sequentiallyConsistent)).contains { index in
       guard let thread = worker(at: index)?.thread else { return false }
       return thread.shared.isLoweredLater.load(ordering: .sequentiallyConsistent)
+        || thread.shared.isRaisedLater.load(ordering: .sequentiallyConsistent)
     }
   }
 }

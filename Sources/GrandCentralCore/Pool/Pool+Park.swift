@@ -153,6 +153,7 @@ extension Pool {
     worker.slept(
       nanoseconds: Clock.monotonicNanoseconds() - begin, until: Clock.coarseNanoseconds())
     worker.isSearching = true
+    if configuration.hasEffects { thread.shared.mayRiseLater = false }
     BlackBox.noteAwake(thread)
     return true
   }

@@ -21,6 +21,9 @@ extension Pool {
     {
       return .leave
     }
+    // relaxed: a guess.
+    thread.shared.mayRiseLater =
+      worker.hasRunSinceWake && state.load(ordering: .relaxed).active >= allowance
     guard ThreadEffects.apply(worker.band, on: thread) else {
       return retireLowered(node, by: worker) ? .end : .run
     }

@@ -187,9 +187,9 @@ extension Pool {
 
   /// Wakes an idle worker and passes it `node`, if `wakeIfNeeded()` would wake a worker for it, or
   /// does not only because one searches that may wait for a CPU: no scan is needed for a node that
-  /// is never published. The worker need not search for the node, which saves about six cold cache
-  /// lines. Only for threads outside the pool: a worker finds its own work soonest in its local
-  /// queue.
+  /// is never published, nor for one that is published before the grant. A worker need not search
+  /// for a node that it is passed, which saves about six cold cache lines. Only for threads outside
+  /// the pool: a worker finds its own work soonest in its local queue.
   func submitToIdle(_ node: WorkNode, _ key: InjectorKey) -> Bool {
     var allowed = allowance
     // relaxed: a guess; the exchange below decides.
@@ -235,7 +235,14 @@ extension Pool {
     let chosen = idleStack.pop()
     chosen.isOnIdleStack = false
     idleLock.unlock()
-    chosen.hand(node, band: key.band)
+    if isInUse && hasWorkersFromDefault(below: key.band) {
+      // The kernel may let the woken thread wait for milliseconds for one that computes. If that
+      // ends its item before, it takes the node.
+      withInjector(key) { $0.push(node) }
+      markWaiting(key)
+    } else {
+      chosen.hand(node, band: key.band)
+    }
     if isInUse { raise(chosen, to: key.band) }
     // SAFETY of unsafelyUnwrapped: `thread` is set before a worker is first idle.
     Parker.grant(chosen.thread.unsafelyUnwrapped)

@@ -184,6 +184,14 @@ final class Pool: @unchecked Sendable {
     bandUse.load(ordering: .relaxed) & (1 << (UInt64(band.rawValue) * 10) - 1) != 0
   }
 
+  /// Whether a worker runs in a band from default up to the one below `band`. Those in lower ones
+  /// give their CPU to a thread that wakes up.
+  func hasWorkersFromDefault(below band: Band) -> Bool {
+    let lower: UInt64 = 1 << (UInt64(Band.default.rawValue) * 10)
+    let upper: UInt64 = 1 << (UInt64(band.rawValue) * 10)
+    return upper > lower && bandUse.load(ordering: .relaxed) & (upper &- lower) != 0
+  }
+
   /// Counts the nodes that entered and left an injector, for a WaitClock.
   func counts(of key: InjectorKey) -> (came: UInt32, went: UInt32) {
     configuration.injectors.contains(key) ? withInjector(key) { $0.counts() } : (0, 0)

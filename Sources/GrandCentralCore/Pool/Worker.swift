@@ -128,6 +128,7 @@ final class Worker: @unchecked Sendable {
     adaptiveSearch = search
     let isLong = nanoseconds >= Self.longSleep
     picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
+    picksAtWake = picks.load(ordering: .relaxed)
     chunkSize.slept()
     thiefPause = ThiefPause()
     promptTurns.began = now
@@ -139,6 +140,12 @@ final class Worker: @unchecked Sendable {
     guard let picksWhenWoken else { return false }
     return picks.load(ordering: .relaxed) &- picksWhenWoken <= 2
   }
+
+  /// `picks` when it was last woken.
+  private var picksAtWake: UInt32 = 0
+
+  /// Whether it has run a node since it was woken: the pick of this one is the second.
+  var hasRunSinceWake: Bool { picks.load(ordering: .relaxed) &- picksAtWake >= 2 }
 
   var promptTurns = PromptTurns()
 
@@ -178,6 +185,8 @@ final class Worker: @unchecked Sendable {
   var lastPicks: UInt32 = 0
   /// How many looks in a row have seen the same pick.
   var looksAtPick = 0
+  /// Whether the last look found that its thread is to be raised later.
+  var isToBeRaised = false
   var lastNamedPick: UInt32 = 0
   /// The label that it last wrote as the thread's name.
   var labelByMonitor = ""

@@ -55,7 +55,9 @@ extension DispatchQoS.QoSClass {
   ///
   /// Empty for `.default` and `.unspecified`, whose work runs as the program's own threads do.
   /// Besides, a thread that is woken seldom for short items may have a time slice of 0.25 ms, in
-  /// `.default` and each higher class. The list does not show it.
+  /// `.default` and each higher class. The list does not show it. And a thread that has run other
+  /// work since it slept, while all CPUs are in use, gets the effects of a class above `.default`
+  /// only when the item has lasted for a millisecond or two.
   /// Threads of the program are never changed, the main thread included, whatever they wait for or
   /// run by `sync`. A thread or process that an item creates inherits the state of the item's
   /// thread, except that slice; that is the kernel's rule.

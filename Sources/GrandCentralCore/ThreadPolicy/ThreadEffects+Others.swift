@@ -12,8 +12,10 @@ extension ThreadEffects {
     let shared = thread.shared
     return shared.effectsLock.withLock {
       let (own, inPlace) = (shared.own, shared.inPlace)
-      guard own != .unspecified, band > own else { return false }
-      // relaxed: written under the lock.
+      // relaxed, both: written under the lock.
+      let isRaisedLater = shared.isRaisedLater.load(ordering: .relaxed)
+      guard own != .unspecified, band > own || isRaisedLater else { return false }
+      if isRaisedLater { return setFromOutside(max(band, own), shared, controls) }
       let isLoweredLater = shared.isLoweredLater.load(ordering: .relaxed)
       guard band > inPlace else {
         guard isLoweredLater else { return false }
@@ -38,6 +40,22 @@ extension ThreadEffects {
       // A refusal leaves the thread as it is, until its next boundary.
       shared.isLoweredLater.store(false, ordering: .relaxed)
       setFromOutside(shared.own, shared, .shared)
+      return false
+    }
+  }
+
+  /// Raises `thread` to its own class if it was to be raised later. `isDue`: the monitor, which
+  /// calls it, has found that before. Returns whether the thread is still to be raised.
+  static func raiseIfDue(_ thread: ThreadContext, isDue: Bool) -> Bool {
+    let shared = thread.shared
+    // relaxed: as above.
+    guard shared.isRaisedLater.load(ordering: .relaxed) else { return false }
+    if !isDue { return true }
+    return shared.effectsLock.withLock {
+      guard shared.isRaisedLater.load(ordering: .relaxed) else { return false }
+      // A refusal leaves the thread as it is, until its next boundary.
+      shared.isRaisedLater.store(false, ordering: .relaxed)
+      if shared.own > shared.inPlace { setFromOutside(shared.own, shared, .shared) }
       return false
     }
   }

@@ -10,25 +10,33 @@
 //   What an item makes there has the plain slice: from then on the thread resets on fork.
 //   `kept`: the thread came to its class without changing its settings, as below. It stays until
 //   the thread has set the timer slack of a class, which no other thread can do for it.
-// The settings in place are those of the thread's own class or of a higher one, for one of two
-// reasons: another thread has raised this one (helped), or it came to the lower class only now
-// and will probably rise soon (BriefStays). In both cases the next boundary decides anew: the start
-// of the next item, or of a sleep. In the second, the pool's monitor lowers the thread if it stays
-// in an item. All of them change the settings, and the words below, under the thread's lock:
+// The settings in place may be those of a lower class, because the thread took work above it while
+// it ran beside others. To set its own slice would cost it the CPU: the kernel counts it as a
+// thread that arrives and, since it has run, lets all others go first. Items of class
+// user-interactive, submitted by others that filled the CPUs, so began after 3 ms at the 90th
+// percentile, and 0.15 ms without. A running thread needs no short slice; one that sleeps or
+// computes for long gets it from the monitor.
+// Or they are those of a higher class, for one of two reasons: another thread has raised this one
+// (helped), or it came to the lower class only now and will probably rise soon (BriefStays). In
+// both cases the next boundary decides anew: the start of the next item, or of a sleep. In the
+// second, the pool's monitor lowers the thread if it stays in an item. All of them change the
+// settings, and the words below, under the thread's lock:
 //   owner    lock; the class in place is higher, and the stay probably brief? own class = the new
 //            one; `isLoweredLater`; request the monitor's looks; unlock.
 //            Otherwise: system calls; own class = class in place = the new one; unlock
+//            From default up, the class in place lower, and it has run beside others since it
+//            slept? own class = the new one; `isRaisedLater`; request the looks; unlock.
 //   helper   lock; the thread is the pool's, and a lower class is in place, or it is to be lowered
-//            later? system calls; class in place = the higher one; not `isLoweredLater`; unlock
+//            later? system calls; class in place = the higher one; neither flag; unlock
 //   monitor  lock; `isLoweredLater`, and the stay is no longer brief? system calls; class in place
-//            = own class; not `isLoweredLater`; unlock
+//            = own class; not `isLoweredLater`; unlock. The same if `isRaisedLater` in two looks
 // Invariants: their calls never mix. Help that has been given lasts until the next boundary; the
 // monitor does not undo it. A helper may come late, after the item has ended. Then the owner finds
 // it at its next boundary. No thread uses an id that now belongs to another thread: the
 // owner clears its class under the lock before the thread ends.
-// The owner sets `isLoweredLater` and then reads whether the monitor is awake; the monitor decides
-// to sleep and then reads `isLoweredLater` (Pool/Monitor). All four are sequentially consistent, so
-// one of the two sees the other.
+// The owner sets one of the flags and then reads whether the monitor is awake; the monitor decides
+// to sleep and then reads the flags (Pool/Monitor). All four are sequentially consistent, so one of
+// the two sees the other.
 import CGrandCentralLinux
 
 enum ThreadEffects {
@@ -93,6 +101,11 @@ enum ThreadEffects {
         shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
         return true
       }
+      if mayWait && !isRest && risesLater(from: inPlace, to: band, shared, controls) {
+        thread.pointee.effect = wanted
+        shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
+        return true
+      }
       let before = ClassEffects.of(inPlace, isPrompt: shared.isPromptInPlace)
       let after = ClassEffects.of(band, isPrompt: isPrompt)
       let isRaised =
@@ -130,6 +143,20 @@ enum ThreadEffects {
     if shared.isLoweredLater.load(ordering: .relaxed) { return true }
     // sequentiallyConsistent: the owner's half of the pair above.
     shared.isLoweredLater.store(true, ordering: .sequentiallyConsistent)
+    return shared.effectsWatcher?.watchEffects() ?? false
+  }
+
+  /// Requests that the thread be raised later, if it should be.
+  private static func risesLater(
+    from inPlace: Band, to band: Band, _ shared: ThreadShared, _ controls: EffectControls
+  ) -> Bool {
+    // The lower classes have nice values and other slacks.
+    guard shared.mayRiseLater, band > inPlace, inPlace >= .default,
+      shared.slackClass >= UInt32(Band.default.rawValue), savesCalls(inPlace, band, controls)
+    else { return false }
+    // relaxed, sequentiallyConsistent: as in lowersLater().
+    if shared.isRaisedLater.load(ordering: .relaxed) { return true }
+    shared.isRaisedLater.store(true, ordering: .sequentiallyConsistent)
     return shared.effectsWatcher?.watchEffects() ?? false
   }
 
@@ -218,6 +245,7 @@ enum ThreadEffects {
     controls.learnBase()
     let shared = thread.shared
     shared.mayBeNice.store(isReplaceable, ordering: .relaxed)
+    shared.mayRiseLater = false
     shared.nice.store(controls.baseNice, ordering: .relaxed)
     shared.effectsLock.withLock { shared.resetsOnFork.store(false, ordering: .relaxed) }
     if controls.hasScheduling, case .success(let own) = Scheduling.attributes(of: 0),

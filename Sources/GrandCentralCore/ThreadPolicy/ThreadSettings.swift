@@ -51,6 +51,7 @@ extension ThreadShared {
     classInPlace.store(UInt32(band.rawValue), ordering: .relaxed)
     isPromptInPlace = isPrompt
     isLoweredLater.store(false, ordering: .relaxed)
+    isRaisedLater.store(false, ordering: .relaxed)
   }
 
   /// Call with the lock.

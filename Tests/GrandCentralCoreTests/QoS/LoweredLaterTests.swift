@@ -6,7 +6,7 @@ import Testing
 @testable import GrandCentralCore
 
 /// A monitor that does nothing, or is not there.
-private final class Watcher: EffectsWatcher, Sendable {
+final class Watcher: EffectsWatcher, Sendable {
   let isThere: Bool
   let requests = Box(0)
   init(isThere: Bool = true) { self.isThere = isThere }
