@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -89,14 +92,34 @@ int64_t gc_transfer_write(
   return written;
 }
 
-bool gc_keeps_writes_apart(int descriptor, bool is_socket) {
-  if (is_socket) {
-    int type = 0;
-    socklen_t size = sizeof type;
-    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM;
-  }
-  int flags = fcntl(descriptor, F_GETFL);
-  return flags < 0 || (flags & O_DIRECT);
+static int socket_option(int descriptor, int option) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+static size_t most_joined_in_socket(int descriptor) {
+  // Others of type stream may keep messages apart, such as SCTP.
+  if (socket_option(descriptor, SO_TYPE) != SOCK_STREAM) return 0;
+  if (socket_option(descriptor, SO_DOMAIN) != AF_UNIX
+      && socket_option(descriptor, SO_PROTOCOL) != IPPROTO_TCP) return 0;
+  // A local socket cuts what is longer than half of its buffer, less a few bytes.
+  int room = socket_option(descriptor, SO_SNDBUF) / 2 - 128;
+  return room < 0 ? 0 : room < PIPE_BUF ? (size_t)room : PIPE_BUF;
+}
+
+static size_t most_joined_in_pipe(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL), unread = 0;
+  if (flags < 0 || (flags & O_DIRECT)) return 0;
+  // Each call may begin a new page and leave the rest of the last one empty. Where a reader is
+  // behind, the pipe must have room for as much as without joining.
+  int size = fcntl(descriptor, F_GETPIPE_SZ);
+  if (size < 0 || ioctl(descriptor, FIONREAD, &unread) != 0) return 0;
+  return unread > size / 8 ? 0 : PIPE_BUF;
+}
+
+size_t gc_most_joined(int descriptor, bool is_socket) {
+  return is_socket ? most_joined_in_socket(descriptor) : most_joined_in_pipe(descriptor);
 }
 
 int gc_set_nonblocking(int descriptor, bool on) {

@@ -166,7 +166,7 @@ extension Reach {
     "io/copy/256MiB/of-cp": .ceiling(1.15),
     "io/pipe/of-loop": .reference,
     "io/lines/pipe": .ratio(0.5),
-    "io/lines/file": .ratio(0.3),
+    "io/lines/file": .ratio(0.5),
     "io/random/4KiB/32": .ratio(0.2),
     "io/random/4KiB/32/of-pread": .reference,
     // These depend on the disk and its other users.

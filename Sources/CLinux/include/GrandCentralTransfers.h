@@ -25,9 +25,10 @@ bool gc_reads_past_cache(int descriptor);
 int64_t gc_transfer_write(
     int descriptor, const gc_stretch *_Nonnull stretches, int count, int64_t offset, bool is_socket,
     bool may_raise);
-// Whether the reader sees where a write ends: a socket that is no stream, a pipe in packet mode
-// (O_DIRECT). Also if the system does not say.
-bool gc_keeps_writes_apart(int descriptor, bool is_socket);
+// How many bytes of several writes one call may make now, so that a reader and other writers of the
+// pipe or socket see no difference, at most PIPE_BUF. 0: none. The reader sees where each ends, as
+// of a socket that is no stream or a pipe in packet mode (O_DIRECT); or the pipe is filling up.
+size_t gc_most_joined(int descriptor, bool is_socket);
 // Sets or clears O_NONBLOCK of an open file. Returns 1 if it was set before, 0 if not, or a
 // negative errno.
 int gc_set_nonblocking(int descriptor, bool on);

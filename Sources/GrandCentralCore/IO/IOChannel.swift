@@ -18,6 +18,8 @@ final class IOChannel: @unchecked Sendable {
   @Cell var limits = IOLimits()
   @Cell var isClosed = false
   @Cell var isDetached = false
+  /// The index in the file's `channels` until it is detached.
+  @Cell var place = 0
   /// The error that ends every operation of the channel: the reason why the channel could not be
   /// made, or the reason why it cannot use a file whose kind has changed.
   @Cell var error: Int32 = 0

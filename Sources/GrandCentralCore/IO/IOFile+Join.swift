@@ -1,31 +1,28 @@
 // Room: IO/IOFile+Join. One system call for several small writes.
 // A program that logs, or answers many clients over one connection, has small writes in line, and a
-// call takes longer than their bytes. So a write at the position that needs one call takes those
-// behind it along: its followers. They leave the line and are in the state running, without being
-// started. What the call did not reach goes back to the front of the line.
-// A reader sees the bytes that it would see with a call for each write:
-//   - Where it sees the ends of writes, as with datagrams, each has its own call.
-//   - A pipe gets at most PIPE_BUF bytes at once, into which the kernel puts none of another
-//     writer: pipe(7). Neither does it into so few bytes of a stream socket.
-//   - An error belongs to the first write: if the call fails, that one is repeated alone.
+// call takes longer than their bytes. So a write to a pipe or socket that needs one call takes
+// those behind it along: its followers. They leave the line and are in the state running, without
+// being started. Their bytes are copied into one stretch, so that pages of a pipe fill up as with a
+// call for each. What the call did not reach goes back to the front of the line.
+// Readers and other writers see what they would see with a call for each:
+//   - At most PIPE_BUF bytes go at once. A pipe takes them whole or not at all, and puts none of
+//     another writer between them: pipe(7). So does a local socket, if its buffer is large enough.
+//   - gc_most_joined() says where even that shows.
+//   - If the call moves nothing, the first write is repeated alone: it may fit, or the error may be
+//     another's. After an error, which the others will probably have too, so are they.
 import CGrandCentralLinux
 
 extension IOFile {
-  /// Into a file, a call takes at most as many bytes of several writes.
-  private static var mostStored: Int { 65536 }
-
   // MARK: With the lock held
 
   /// Takes the writes out of line that the next call of `operation` makes too.
   func takeFollowers(of operation: IOOperation, _ step: IOStep) -> [IOOperation] {
-    guard let segment = operation.segment, !segment.writes.isEmpty, operation.isJoinable,
-      step.count == operation.length - operation.moved
+    guard kind == .pipe || kind == .socket, let segment = operation.segment,
+      operation.isJoinable, step.count == operation.length - operation.moved,
+      let first = segment.writes.first, first.follows(within: Int(PIPE_BUF) - step.count)
     else { return [] }
-    var room = mostJoined() - step.count
-    while let next = segment.writes.first, next.isJoinable, next.follows(within: room),
-      kind != .stored || next.sequence < segment.reads.first?.sequence ?? .max,
-      followers.count < Transfer.maxStretches - 1
-    {
+    var room = Transfer.mostJoined(descriptor, kind) - step.count
+    while let next = segment.writes.first, next.follows(within: room) {
       _ = segment.writes.popFirst()
       next.state = .running
       followers.append(next)
@@ -52,6 +49,7 @@ extension IOFile {
         unfinished.append(one)
       }
     }
+    if case .failed = outcome { for one in unfinished { one.isAlone = true } }
     for one in unfinished.reversed() where one !== operation {
       one.state = .queued
       one.segment?.writes.prepend(one)
@@ -62,23 +60,27 @@ extension IOFile {
     }
     switch outcome {
     case .bytes: if operation.isDue { operation.deliver() }
-    case .failed: operation.isAlone = true
-    case .wouldWait: if !take(outcome, .empty, of: operation) { return nil }
+    case .failed, .wouldWait: operation.isAlone = true
     }
     return operation
   }
 
-  /// How many bytes of several writes one call may take; 0: each write needs its own.
-  private func mostJoined() -> Int {
-    if let knownMostJoined { return knownMostJoined }
-    let most =
-      switch kind {
-      case .stored: Self.mostStored
-      case .pipe, .socket: Transfer.keepsWritesApart(descriptor, kind) ? 0 : Int(PIPE_BUF)
-      case .other, .directory: 0
+  // MARK: Without the lock
+
+  func writeJoined(_ step: IOStep, _ data: DispatchData) -> Transfer.Outcome {
+    withUnsafeTemporaryAllocation(byteCount: Int(PIPE_BUF), alignment: 16) { buffer in
+      var used = step.count
+      data.copyBytes(to: buffer, from: step.start..<step.start + step.count)
+      for follower in step.followers {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer[used...])
+        follower.data.copyBytes(to: room, count: follower.length)
+        used += follower.length
       }
-    knownMostJoined = most
-    return most
+      return withUnsafePointer(to: Transfer.Stretch(start: buffer.baseAddress, bytes: used)) {
+        Transfer.write(
+          step.descriptor, UnsafeBufferPointer(start: $0, count: 1), at: nil, kind: step.kind)
+      }
+    }
   }
 }
 
@@ -89,10 +91,8 @@ extension IOOperation {
       && !isAlone
   }
 
-  /// Whether it has not begun and is a single stretch, of which a call never takes a part because
-  /// there is no room for more stretches, and which its limits let it move at once.
+  /// Whether a call with so much room may make all of it, as the limits ask for at once.
   fileprivate func follows(within room: Int) -> Bool {
-    length > 0 && length <= room && moved == 0 && data.base != nil
-      && nextCount(file.kind) == length
+    isJoinable && length > 0 && length <= room && moved == 0 && nextCount(file.kind) == length
   }
 }

@@ -28,24 +28,12 @@ struct IOStep {
     _ data: DispatchData, into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>
   ) -> Int {
     var used = 0
-    Self.gather(data, start..<start + count, into: stretches, &used)
-    for follower in followers where used < stretches.count {
-      Self.gather(follower.data, 0..<follower.length, into: stretches, &used)
+    _ = data.forEachRegion(in: start..<start + count) { bytes, _, stop in
+      stretches[used] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
+      used += 1
+      stop = used == stretches.count
     }
     return used
-  }
-
-  private static func gather(
-    _ data: DispatchData, _ range: Range<Int>,
-    into stretches: UnsafeMutableBufferPointer<Transfer.Stretch>, _ used: inout Int
-  ) {
-    var count = used
-    _ = data.forEachRegion(in: range) { bytes, _, stop in
-      stretches[count] = Transfer.Stretch(start: bytes.baseAddress, bytes: bytes.count)
-      count += 1
-      stop = count == stretches.count
-    }
-    used = count
   }
 }
 
@@ -81,6 +69,7 @@ extension IOFile {
       }
       guard case .bytes(let count) = outcome, count > 0 else { return (outcome, .empty) }
       return (outcome, buffer.data(count, of: room))
+    case .write where !step.followers.isEmpty: return (writeJoined(step, operation.data), .empty)
     case .write: return (perform(step) { write(step, of: operation.data) }, .empty)
     }
   }
@@ -124,7 +113,7 @@ extension IOFile {
     withUnsafeTemporaryAllocation(of: Transfer.Stretch.self, capacity: Transfer.maxStretches) {
       stretches in
       let used = step.gather(data, into: stretches)
-      return withExtendedLifetime((data, step.followers)) {
+      return withExtendedLifetime(data) {
         Transfer.write(
           step.descriptor, UnsafeBufferPointer(rebasing: stretches[..<used]), at: step.offset,
           kind: step.kind)

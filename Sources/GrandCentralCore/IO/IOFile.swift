@@ -54,8 +54,6 @@ final class IOFile: @unchecked Sendable {
   @Cell var randomsStarted = 0
   /// Writes that the running one takes along: see IOFile+Join.
   @Cell var followers: [IOOperation] = []
-  /// See mostJoined().
-  @Cell var knownMostJoined: Int?
   /// Whether a started operation reads, or writes, at the file position.
   @Cell var reads = false
   @Cell var writes = false
@@ -375,7 +373,12 @@ final class IOFile: @unchecked Sendable {
   func detachIfDone(_ channel: IOChannel) -> Bool {
     guard channel.isClosed && channel.unfinished == 0 && !channel.isDetached else { return false }
     channel.isDetached = true
-    channels.removeAll { $0 === channel }
+    // `channels` is unordered: the last one fills the gap.
+    let last = channels.removeLast()
+    if last !== channel {
+      channels[channel.place] = last
+      last.place = channel.place
+    }
     if channel.leavesAlone && !channels.isEmpty {
       channel.submitCleanup(0)
     } else {

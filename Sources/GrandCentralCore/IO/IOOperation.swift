@@ -43,7 +43,7 @@ final class IOOperation: @unchecked Sendable {
 
   @Cell var state = State.queued
   @Cell var isStopped = false
-  /// A write that has failed together with others, and is repeated alone.
+  /// A write that moved nothing or failed together with others, and is repeated alone.
   @Cell var isAlone = false
   @Cell var segment: IOSegment?
   /// The submission order among the operations of the file.

@@ -87,6 +87,7 @@ final class IOTable: @unchecked Sendable {
   private func attach(_ channel: IOChannel, refusal: Int32) {
     let file = channel.file
     file.lock.withLock {
+      channel.place = file.channels.count
       file.channels.append(channel)
       let failure: Int32 = if case .failed(let error) = file.stage { error } else { 0 }
       if refusal != 0 || failure != 0 { channel.fail(refusal != 0 ? refusal : failure) }

@@ -58,9 +58,14 @@ enum Transfer {
     return outcome == .bytes(0) ? .failed(EIO) : outcome
   }
 
-  /// Whether the reader of a pipe or socket sees where a write ends: packets and datagrams.
-  static func keepsWritesApart(_ descriptor: Int32, _ kind: FileKind) -> Bool {
-    gc_keeps_writes_apart(descriptor, kind == .socket)
+  /// How many bytes of several writes one call may make now. 0: each needs its own, since readers
+  /// or other writers would see a difference.
+  static func mostJoined(_ descriptor: Int32, _ kind: FileKind) -> Int {
+    switch kind {
+    case .pipe, .socket: Int(gc_most_joined(descriptor, kind == .socket))
+    // A write may be one command, to a file of sysfs or a device.
+    case .stored, .other, .directory: 0
+    }
   }
 
   /// Makes the open file non-blocking. Returns whether it was blocking, and must be restored later.

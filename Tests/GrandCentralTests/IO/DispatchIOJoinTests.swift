@@ -76,12 +76,19 @@ import Testing
     close(file)
   }
 
-  @Test(arguments: ["datagrams", "packets"])
+  @Test(arguments: ["datagrams", "packets", "packets later"])
   func `stay apart where the reader sees their ends`(kind: String) {
     let ends = kind == "datagrams" ? DescriptorPair.sockets(datagrams: true) : .pipe()
-    // open(2): O_DIRECT of a pipe, its packet mode.
-    if kind == "packets" { #expect(fcntl(ends.output, F_SETFL, O_NONBLOCK | 0o40000) == 0) }
     let channel = TestChannel(ends.output)
+    if kind == "packets later" {
+      for result in writes([line(0), line(1)], to: channel) { #expect(result.wait()) }
+      #expect(readBytes(ends.input) == 160)
+    }
+    if kind != "datagrams" {
+      // open(2): O_DIRECT of a pipe, its packet mode.
+      let flags = fcntl(ends.output, F_GETFL)
+      #expect(fcntl(ends.output, F_SETFL, flags | 0o40000) == 0)
+    }
     let results = writes((1...8).map { line($0, count: 80 + $0) }, to: channel)
     for result in results { #expect(result.wait() && result.error == 0) }
     #expect((1...8).map { _ in readBytes(ends.input) } == (1...8).map { 80 + $0 })
@@ -89,19 +96,38 @@ import Testing
     ends.closeBoth()
   }
 
-  @Test func `are not torn by another writer of the pipe`() {
-    let ends = DescriptorPair.pipe()
-    let other = open("/proc/self/fd/\(ends.output)", O_WRONLY | O_NONBLOCK)
+  @Test(arguments: ["pipe", "sockets"])
+  func `are not torn by another writer`(kind: String) {
+    let ends = kind == "pipe" ? DescriptorPair.pipe() : .sockets()
+    // A local socket cuts what is longer than half of its buffer.
+    var bytes: Int32 = 2_048
+    setsockopt(ends.output, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    let other = dup(ends.output)
     #expect(other >= 0)
     let channels = [TestChannel(ends.output), TestChannel(other)]
     let count = 3_000
     let results = channels.flatMap { writes((0..<count).map { line($0) }, to: $0) }
-    let bytes = readAll(ends.input, 2 * count * 80)
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let read = readAll(ends.input, 2 * count * 80)
+    let lines = read.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     #expect(lines.count == 2 * count + 1 && lines.dropLast().allSatisfy { $0.count == 79 })
     for result in results { #expect(result.wait() && result.error == 0) }
     for channel in channels { #expect(channel.end()) }
     close(other)
+    ends.closeBoth()
+  }
+
+  @Test func `of which one fits are not held up by the others`() {
+    let ends = DescriptorPair.pipe()
+    while writeBytes(ends.output, 4_096) > 0 {}
+    // Makes a page free, and takes most of it.
+    #expect(readBytes(ends.input, atMost: 4_096) == 4_096)
+    #expect(writeBytes(ends.output, 4_000) == 4_000)
+    let channel = TestChannel(ends.output)
+    let results = writes((0..<20).map { line($0) }, to: channel)
+    #expect(results[0].wait() && results[0].error == 0)
+    #expect(!results[1].isDone)
+    #expect(channel.end(.stop))
+    for result in results { #expect(result.wait()) }
     ends.closeBoth()
   }
 
