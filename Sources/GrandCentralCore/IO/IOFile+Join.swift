@@ -7,6 +7,7 @@
 // Readers and other writers see what they would see with a call for each:
 //   - At most PIPE_BUF bytes go at once. A pipe takes them whole or not at all, and puts none of
 //     another writer between them: pipe(7). So does a local socket, if its buffer is large enough.
+//     TCP may take a part of any write.
 //   - gc_most_joined() says where even that shows.
 //   - If the call moves nothing, the first write is repeated alone: it may fit, or the error may be
 //     another's. After an error, which the others will probably have too, so are they.
@@ -46,6 +47,7 @@ extension IOFile {
       if one.moved == one.length || one.isStopped {
         end(one, one.isStopped ? ECANCELED : 0)
       } else {
+        if one !== operation && one.isDue { one.deliver() }
         unfinished.append(one)
       }
     }

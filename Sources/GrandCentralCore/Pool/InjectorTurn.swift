@@ -91,6 +91,9 @@ extension InjectorTurn {
   static var turnNanoseconds: UInt64 { 500_000 }
   /// A node that waits in an injector for longer is overdue.
   static var overdueNanoseconds: UInt64 { 2_000_000 }
+  /// For so long it waits for older ones in the queues of workers. Longer than a program's burst of
+  /// items that are to start in order.
+  static var longestBehindLocal: UInt64 { 100_000_000 }
 }
 
 extension Pool {

@@ -171,8 +171,9 @@ extension Monitor {
     let items = worker.localQueue(.items).counts
     let itemWait = worker.itemWait.look(came: items.came, went: items.went, elapsed: elapsed)
     found.noteItem(itemWait, of: queued.items)
-    // Behind a longer item they may wait for long, and are no reason to let others wait.
-    if worker.looksAtPick < Self.looksAtLane {
+    // Behind a longer item, or where the worker has stepped back, they may wait for long. That is
+    // no reason to let others wait.
+    if worker.looksAtPick < Self.looksAtLane, worker.status.load(ordering: .relaxed) == .running {
       let band = Int(queued.items.rawValue)
       found.localItems[band] = max(found.localItems[band], itemWait ?? 0)
     }
@@ -228,8 +229,10 @@ extension Monitor {
       found.noteItem(oldestItem, of: band)
       if let oldestItem, oldestItem >= InjectorTurn.overdueNanoseconds {
         found.isOverdue = true
-        // Otherwise a worker's queue has older ones.
-        if oldestItem > found.localItems[Int(band.rawValue)] {
+        // Otherwise a worker's queue has older ones. Items of a global queue need no order, so they
+        // do not wait for ever longer ones.
+        let local = min(found.localItems[Int(band.rawValue)], InjectorTurn.longestBehindLocal)
+        if oldestItem > local {
           overdue.insert(InjectorSet(itemsKey))
         }
       }
