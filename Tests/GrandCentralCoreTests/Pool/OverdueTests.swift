@@ -192,6 +192,60 @@ import Testing
     #expect(wereQuick)
   }
 
+  /// The worker's own item is older than that of the injector.
+  @Test func `waits for older items of a worker that runs, and not for long`() {
+    let stage = Stage()
+    let (pool, worker) = (stage.pool, stage.worker)
+    let key = InjectorKey(kind: .items, band: .default)
+    let block = NodeBlock(2)
+    var isOverdue: Bool { pool.hints.overdue.contains(key) }
+    func look() {
+      // The worker picks between two looks.
+      worker.picks.wrappingAdd(1, ordering: .relaxed)
+      pool.monitor.look(at: pool, hasWork: true)
+    }
+    worker.items.put(block.nodes[0], band: .default)
+    for _ in 0..<3 { look() }
+    stage.inject(block.nodes[1], key)
+    let begin = Clock.monotonicNanoseconds()
+    spin {
+      look()
+      return Clock.monotonicNanoseconds() - begin >= 5 * InjectorTurn.overdueNanoseconds
+    }
+    // The system may have stopped the test.
+    let wasQuick = Clock.monotonicNanoseconds() - begin < InjectorTurn.longestBehindLocal / 2
+    #expect(!isOverdue || !wasQuick)
+    let isLate = eventually {
+      look()
+      return isOverdue
+    }
+    #expect(isLate)
+    #expect(Clock.monotonicNanoseconds() - begin >= InjectorTurn.longestBehindLocal / 2)
+  }
+
+  @Test func `does not wait for items of a worker that has stepped back`() {
+    let key = InjectorKey(kind: .items, band: .default)
+    // The system may stop the test, so it tries again. Beside a worker that runs, no try is quick.
+    let isQuick = eventually {
+      let stage = Stage()
+      let (pool, worker) = (stage.pool, stage.worker)
+      let block = NodeBlock(2)
+      worker.items.put(block.nodes[0], band: .default)
+      for _ in 0..<3 { pool.monitor.look(at: pool, hasWork: true) }
+      stage.inject(block.nodes[1], key)
+      worker.status.store(.away, ordering: .relaxed)
+      let begin = Clock.monotonicNanoseconds()
+      var isLate = false
+      spin {
+        pool.monitor.look(at: pool, hasWork: true)
+        isLate = Clock.monotonicNanoseconds() - begin > InjectorTurn.longestBehindLocal / 2
+        return isLate || pool.hints.overdue.contains(key)
+      }
+      return !isLate
+    }
+    #expect(isQuick)
+  }
+
   @Test(arguments: [true, false])
   func `that is found empty is no longer overdue`(isMarked: Bool) {
     let stage = Stage()
