@@ -18,8 +18,8 @@ extension IOFile {
 
   /// Takes the writes out of line that the next call of `operation` makes too.
   func takeFollowers(of operation: IOOperation, _ step: IOStep) -> [IOOperation] {
-    guard kind == .pipe || kind == .socket, let segment = operation.segment,
-      operation.isJoinable, step.count == operation.length - operation.moved,
+    guard let segment = operation.segment, operation.isJoinable,
+      step.count == operation.length - operation.moved,
       let first = segment.writes.first, first.follows(within: Int(PIPE_BUF) - step.count)
     else { return [] }
     var room = Transfer.mostJoined(descriptor, kind) - step.count

@@ -23,7 +23,7 @@ extension Pool {
     }
     // relaxed: a guess.
     thread.shared.mayRiseLater =
-      worker.hasRunSinceWake && state.load(ordering: .relaxed).active >= allowance
+      worker.hasRunSinceWoken && state.load(ordering: .relaxed).active >= allowance
     guard ThreadEffects.apply(worker.band, on: thread) else {
       return retireLowered(node, by: worker) ? .end : .run
     }

@@ -99,8 +99,9 @@ final class Worker: @unchecked Sendable {
   /// the pool.
   var lowPeriod: LowPeriod?
   var adaptiveSearch = AdaptiveSearch()
-  /// The count of picks when it was last woken after a long sleep; `nil`: the sleep was short.
-  private var picksWhenWoken: UInt32?
+  /// The count of picks when it was last woken, and whether the sleep before was long.
+  private var picksWhenWoken: UInt32 = 0
+  private var hasSleptLong = false
   private static var longSleep: UInt64 { 1_000_000 }
   @Cell var name = WorkerName()
   @Cell var chunkSize = ChunkSize()
@@ -126,9 +127,8 @@ final class Worker: @unchecked Sendable {
     var search = adaptiveSearch
     search.slept(nanoseconds: nanoseconds)
     adaptiveSearch = search
-    let isLong = nanoseconds >= Self.longSleep
-    picksWhenWoken = isLong ? picks.load(ordering: .relaxed) : nil
-    picksAtWake = picks.load(ordering: .relaxed)
+    hasSleptLong = nanoseconds >= Self.longSleep
+    picksWhenWoken = picks.load(ordering: .relaxed)
     chunkSize.slept()
     thiefPause = ThiefPause()
     promptTurns.began = now
@@ -137,15 +137,13 @@ final class Worker: @unchecked Sendable {
   /// Whether it was woken after a long sleep and has run at most one node since: it has picked once
   /// for each node that was not handed to it, and once more for this search.
   var isWokenForOne: Bool {
-    guard let picksWhenWoken else { return false }
-    return picks.load(ordering: .relaxed) &- picksWhenWoken <= 2
+    hasSleptLong && picksSinceWoken <= 2
   }
 
-  /// `picks` when it was last woken.
-  private var picksAtWake: UInt32 = 0
-
   /// Whether it has run a node since it was woken: the pick of this one is the second.
-  var hasRunSinceWake: Bool { picks.load(ordering: .relaxed) &- picksAtWake >= 2 }
+  var hasRunSinceWoken: Bool { picksSinceWoken >= 2 }
+
+  private var picksSinceWoken: UInt32 { picks.load(ordering: .relaxed) &- picksWhenWoken }
 
   var promptTurns = PromptTurns()
 

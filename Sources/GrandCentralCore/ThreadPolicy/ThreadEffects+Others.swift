@@ -12,10 +12,11 @@ extension ThreadEffects {
     let shared = thread.shared
     return shared.effectsLock.withLock {
       let (own, inPlace) = (shared.own, shared.inPlace)
-      // relaxed, both: written under the lock.
-      let isRaisedLater = shared.isRaisedLater.load(ordering: .relaxed)
-      guard own != .unspecified, band > own || isRaisedLater else { return false }
-      if isRaisedLater { return setFromOutside(max(band, own), shared, controls) }
+      // relaxed, here and below: written under the lock.
+      if shared.isRaisedLater.load(ordering: .relaxed) {
+        return setFromOutside(max(band, own), shared, controls)
+      }
+      guard own != .unspecified, band > own else { return false }
       let isLoweredLater = shared.isLoweredLater.load(ordering: .relaxed)
       guard band > inPlace else {
         guard isLoweredLater else { return false }
@@ -55,7 +56,7 @@ extension ThreadEffects {
       guard shared.isRaisedLater.load(ordering: .relaxed) else { return false }
       // A refusal leaves the thread as it is, until its next boundary.
       shared.isRaisedLater.store(false, ordering: .relaxed)
-      if shared.own > shared.inPlace { setFromOutside(shared.own, shared, .shared) }
+      setFromOutside(shared.own, shared, .shared)
       return false
     }
   }

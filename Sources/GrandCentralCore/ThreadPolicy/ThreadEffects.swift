@@ -30,7 +30,8 @@
 //            later? system calls; class in place = the higher one; neither flag; unlock
 //   monitor  lock; `isLoweredLater`, and the stay is no longer brief? system calls; class in place
 //            = own class; not `isLoweredLater`; unlock. The same if `isRaisedLater` in two looks
-// Invariants: their calls never mix. Help that has been given lasts until the next boundary; the
+// Invariants: their calls never mix. At most one flag is set, and `isRaisedLater` only while the
+// own class is above the one in place. Help that has been given lasts until the next boundary; the
 // monitor does not undo it. A helper may come late, after the item has ended. Then the owner finds
 // it at its next boundary. No thread uses an id that now belongs to another thread: the
 // owner clears its class under the lock before the thread ends.
@@ -97,11 +98,13 @@ enum ThreadEffects {
       let isBrief = !isRest && noteStay(from: own, to: band, inPlace, shared)
       let mayWait = !isAtOnce && seen & stuck == 0 && shared.isPromptInPlace == isPrompt
       if isBrief && mayWait && savesCalls(inPlace, band, controls) && lowersLater(shared) {
+        shared.isRaisedLater.store(false, ordering: .relaxed)
         thread.pointee.effect = wanted | kept
         shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
         return true
       }
       if mayWait && !isRest && risesLater(from: inPlace, to: band, shared, controls) {
+        shared.isLoweredLater.store(false, ordering: .relaxed)
         thread.pointee.effect = wanted
         shared.ownClass.store(UInt32(band.rawValue), ordering: .relaxed)
         return true

@@ -5,18 +5,6 @@ import Testing
 
 @testable import GrandCentralCore
 
-/// A monitor that does nothing, or is not there.
-final class Watcher: EffectsWatcher, Sendable {
-  let isThere: Bool
-  let requests = Box(0)
-  init(isThere: Bool = true) { self.isThere = isThere }
-
-  func watchEffects() -> Bool {
-    requests.value += 1
-    return isThere
-  }
-}
-
 @Suite("A thread that is lowered later") struct LoweredLaterTests {
   /// The policy and disk priority of the calling thread.
   private static var settings: [Int32] {
@@ -35,17 +23,12 @@ final class Watcher: EffectsWatcher, Sendable {
     _ watcher: Watcher,
     _ body: @escaping @Sendable (ThreadContext, _ high: [Int32], _ low: [Int32]) -> Void
   ) {
-    let isDone = onThreads(1) { _ in
-      let thread = currentThread()
-      ThreadEffects.adopt(thread, isReplaceable: false, watcher: watcher)
+    watcher.play { thread in
       ThreadEffects.apply(.background, on: thread)
       let low = Self.settings
       ThreadEffects.apply(.userInitiated, on: thread)
       body(thread, Self.settings, low)
-      ThreadEffects.leave(thread)
-      #expect(thread.classInPlace == 0)
     }
-    #expect(isDone)
   }
 
   /// Alternates between the classes until the thread keeps the settings of the higher one. Beside

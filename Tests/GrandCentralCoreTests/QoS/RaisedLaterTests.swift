@@ -18,9 +18,7 @@ import Testing
     _ watcher: Watcher,
     _ body: @escaping @Sendable (ThreadContext, _ high: [Int64], _ plain: [Int64]) -> Void
   ) {
-    let isDone = onThreads(1) { _ in
-      let thread = currentThread()
-      ThreadEffects.adopt(thread, isReplaceable: false, watcher: watcher)
+    watcher.play { thread in
       ThreadEffects.apply(.userInteractive, on: thread)
       let high = Self.settings
       ThreadEffects.apply(.default, on: thread)
@@ -28,10 +26,7 @@ import Testing
       #expect(high != plain)
       thread.shared.mayRiseLater = true
       body(thread, high, plain)
-      ThreadEffects.leave(thread)
-      #expect(thread.classInPlace == 0)
     }
-    #expect(isDone)
   }
 
   @Test func `has its settings when the monitor finds it there twice`() {
@@ -61,6 +56,21 @@ import Testing
       ThreadEffects.rest(thread)
       #expect(ThreadEffects.isInEffect(.default, on: thread) && Self.settings == plain)
       #expect(!ThreadEffects.raiseIfDue(thread, isDue: true) && Self.settings == plain)
+    }
+  }
+
+  @Test func `is not lowered later any more`() {
+    play(Watcher()) { thread, _, plain in
+      // Until it has kept the settings of default.
+      spin {
+        ThreadEffects.apply(.background, on: thread)
+        let isKept = ThreadEffects.isKept(thread)
+        if !isKept { ThreadEffects.apply(.default, on: thread) }
+        return isKept
+      }
+      ThreadEffects.apply(.userInteractive, on: thread)
+      #expect(!ThreadEffects.lowerIfDue(thread, at: .max) && Self.settings == plain)
+      #expect(ThreadEffects.raiseIfDue(thread, isDue: false))
     }
   }
 
