@@ -178,6 +178,8 @@ private struct Treatment: Equatable {
     let isHelped = Latch()
     let mayContinue = Latch()
     let isLowAgain = Latch()
+    let hasLeft = Latch()
+    let mayEnd = Latch()
     let worker = TestThread("helped") {
       let thread = currentThread()
       ThreadEffects.adopt(thread, isReplaceable: false)
@@ -200,6 +202,9 @@ private struct Treatment: Equatable {
       ThreadEffects.apply(.default, on: thread)
       #expect(Self.treatment() == plain && ThreadEffects.isInEffect(.default, on: thread))
       ThreadEffects.leave(thread)
+      // After its end another thread may have its context.
+      hasLeft.open()
+      #expect(mayEnd.wait())
     }
     #expect(isLow.wait())
     guard let (thread, id) = number.value else { return }
@@ -213,8 +218,10 @@ private struct Treatment: Equatable {
     #expect(isLowAgain.wait())
     #expect(ThreadEffects.help(thread, to: .userInitiated))
     mayContinue.open()
-    #expect(worker.join())
+    #expect(hasLeft.wait())
     #expect(!ThreadEffects.help(thread, to: .userInteractive), "it has left")
+    mayEnd.open()
+    #expect(worker.join())
   }
 
   @Test func `may be changed from outside at any time`() {
