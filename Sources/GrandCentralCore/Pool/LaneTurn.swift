@@ -5,10 +5,12 @@
 // for each lane, as the C library makes, lets the kernel share the CPUs. Here the drain acts,
 // between two items:
 //   - If other work of its class or above waits, the drain ends after `nanoseconds` and the item
-//     that runs then; while many workers sleep, only for work above its class, or if lanes sleep,
-//     which use no CPU meanwhile. Its lane goes behind what waits in the injector. Then the worker
-//     prefers items for as long: if the kinds took turns by number alone, each item would wait for
-//     the whole turn of a lane.
+//     that runs then. While many workers sleep, only if lanes do, which use no CPU meanwhile, or
+//     for work above its class; and that not behind long items while more workers are active than
+//     allowed: another one is woken for such work and preempts them, and the lane that gave way
+//     would go to a further worker, which computes beside all of these. Its lane goes behind what
+//     waits in the injector. Then the worker prefers items for as long: if the kinds took turns by
+//     number alone, each item would wait for the whole turn of a lane.
 //   - If items or lanes of a lower class from default up wait, and none of that class runs, the
 //     drain sends a worker beyond the allowance, as the monitor does later for more classes
 //     (Pool+Classes). Such a class is often not the program's choice: what the main thread submits
@@ -19,6 +21,8 @@ import CGrandCentralLinux
 
 struct LaneTurn {
   static var nanoseconds: UInt64 { 50_000 }
+  /// An item during which other work has waited for longer is long.
+  static var longItem: UInt64 { 200_000 }
   /// When this drain first saw that other work waits, or last sent a worker; 0: not yet.
   private var began: UInt64 = 0
 
@@ -46,13 +50,14 @@ struct LaneTurn {
     guard isOfClass || lower >= .default else { return false }
     let now = Clock.monotonicNanoseconds()
     if began == 0 { began = now }
-    guard now &- began >= Self.nanoseconds else { return false }
+    let seenFor = now &- began
+    guard seenFor >= Self.nanoseconds else { return false }
     began = now
     let pool = worker.pool
     if lower >= .default { pool.boostUnused(lower, waiting) }
     // A worker that was sent for a class stays with it.
     guard isOfClass, worker.starvedTurn == nil else { return false }
-    guard endsForWaiting(on: worker, waiting) else {
+    guard endsForWaiting(on: worker, waiting, isShort: seenFor < Self.longItem) else {
       began = 0
       return false
     }
@@ -61,11 +66,12 @@ struct LaneTurn {
     return true
   }
 
-  private func endsForWaiting(on worker: Worker, _ waiting: InjectorSet) -> Bool {
+  private func endsForWaiting(on worker: Worker, _ waiting: InjectorSet, isShort: Bool) -> Bool {
     let (pool, own) = (worker.pool, worker.band)
     // Under stress lanes come first (WorkKind), but where lanes sleep and the CPUs are free.
     if pool.isStressed && !pool.lanesRest {
-      guard let above = Band(rawValue: own.rawValue + 1) else { return false }
+      guard isShort || pool.beyondAllowance <= 0, let above = Band(rawValue: own.rawValue + 1)
+      else { return false }
       return worker.bandInLocalQueues > own || pool.hasNode(in: waiting.from(above))
     }
     return worker.bandInLocalQueues >= own || pool.hasNode(in: waiting.from(own))

@@ -13,9 +13,9 @@
 // The settings in place may be those of a lower class, because the thread took work above it while
 // it ran beside others. To set its own slice would cost it the CPU: the kernel counts it as a
 // thread that arrives and, since it has run, lets all others go first. Items of class
-// user-interactive, submitted by others that filled the CPUs, so began after 3 ms at the 90th
-// percentile, and 0.15 ms without. A running thread needs no short slice; one that sleeps or
-// computes for long gets it from the monitor.
+// user-interactive, submitted by others that filled the CPUs, so began after 0.6 ms at the 90th
+// percentile, and after 0.07 ms without; beside busy processes 3 ms and 0.1. A running thread needs
+// no short slice; one that sleeps or computes for long gets it from the monitor.
 // Or they are those of a higher class, for one of two reasons: another thread has raised this one
 // (helped), or it came to the lower class only now and will probably rise soon (BriefStays). In
 // both cases the next boundary decides anew: the start of the next item, or of a sleep. In the

@@ -87,6 +87,25 @@ import Testing
     }
   }
 
+  /// With more workers active than allowed, another one preempts them.
+  @Test(arguments: [1, 2] as [UInt64])
+  func `with long items give way only within the allowance`(active: UInt64) {
+    play { pool, _, thread in
+      let threads = UInt64(pool.firstThreads + 1)
+      pool.state.store(PoolState(rawValue: threads << 48 | active), ordering: .relaxed)
+      let block = NodeBlock(1)
+      inject(block.nodes[0], .items, .userInitiated, in: pool)
+      var turn = LaneTurn()
+      var isOver = turn.isOver(left: 1, on: thread)
+      #expect(!isOver)
+      let end = Clock.monotonicNanoseconds() + LaneTurn.longItem
+      spin { Clock.monotonicNanoseconds() > end }
+      isOver = turn.isOver(left: 1, on: thread)
+      #expect(isOver == (active == 1))
+      gc_gave_way(thread)
+    }
+  }
+
   @Test func `do not give way to what another worker has taken`() {
     play { pool, _, thread in
       pool.markWaiting(InjectorKey(kind: .items, band: .userInitiated))
